@@ -1,0 +1,16 @@
+//! crewmux: a named team of processes in tmux panes that coordinates through plain files.
+//!
+//! The rooms, ground floor first; a room imports only what lies below it:
+//! `model` < `decide` < `os` < `store` < `spec` < `act` < `tmux` < `teammate`, `lead`, `view` < `cli`.
+
+pub mod act;
+pub mod cli;
+pub mod decide;
+pub mod lead;
+pub mod model;
+pub mod os;
+pub mod spec;
+pub mod store;
+pub mod teammate;
+pub mod tmux;
+pub mod view;

@@ -1,0 +1,172 @@
+//! The team spec: what a person writes to describe a team.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::name::Name;
+use super::time::Span;
+
+/// How a teammate drives its program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EngineKind {
+    Command,
+    #[default]
+    Worker,
+}
+
+/// How mail reaches a `command` program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Deliver {
+    /// The program reads its mailbox by itself.
+    #[default]
+    Mailbox,
+    /// JSON lines on its standard input.
+    Stdin,
+    /// Pasted into its terminal once it is ready.
+    Paste,
+}
+
+/// When a member whose life ended is started again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Restart {
+    Never,
+    #[default]
+    OnFailure,
+    Always,
+}
+
+/// Who answers a shutdown request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnShutdown {
+    /// The teammate, when the running task has ended.
+    #[default]
+    Finish,
+    /// The teammate, at once.
+    Now,
+    /// The program.
+    Ask,
+}
+
+/// What happens to plans or permissions when nobody is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Policy {
+    #[default]
+    Ask,
+    Approve,
+    Reject,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LeadSpec {
+    pub plans: Policy,
+    pub permissions: Policy,
+    pub agent_type: Option<String>,
+    /// Set where an agent leads.
+    pub engine: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LimitsSpec {
+    pub max_members: usize,
+    pub claims_per_member: usize,
+    /// Most unread messages of a member before more are refused.
+    pub queue_depth: u64,
+    /// How long a program may take until its teammate says hello.
+    pub hello: Span,
+}
+
+impl Default for LimitsSpec {
+    fn default() -> Self {
+        Self { max_members: 64, claims_per_member: 1, queue_depth: 100_000, hello: Span::secs(30) }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LayoutSpec {
+    pub panes_per_window: usize,
+}
+
+impl Default for LayoutSpec {
+    fn default() -> Self {
+        Self { panes_per_window: 4 }
+    }
+}
+
+/// One member, with the defaults already laid under it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MemberSpec {
+    pub name: Name,
+    #[serde(default)]
+    pub engine: EngineKind,
+    #[serde(default)]
+    pub agent_type: Option<String>,
+    /// Absolute, or found through `PATH`.
+    #[serde(default)]
+    pub command: Vec<String>,
+    #[serde(default)]
+    pub deliver: Deliver,
+    /// Absolute.
+    pub cwd: String,
+    #[serde(default)]
+    pub restart: Restart,
+    #[serde(default)]
+    pub plan_mode_required: bool,
+    #[serde(default)]
+    pub execute: Option<Vec<String>>,
+    #[serde(default)]
+    pub on_shutdown: OnShutdown,
+    #[serde(default)]
+    pub settle: Span,
+    #[serde(default)]
+    pub clean_env: bool,
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    #[serde(default)]
+    pub pass_env: Vec<String>,
+    #[serde(default)]
+    pub capabilities: Vec<String>,
+    #[serde(default)]
+    pub prompt: Option<String>,
+    #[serde(default)]
+    pub color: Option<String>,
+    #[serde(default)]
+    pub model: Option<String>,
+    /// `true`: `fast` appends are not enough for this member's mail.
+    #[serde(default)]
+    pub durable: bool,
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// One task of a spec; `key` is what `blocked_by` of its siblings names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskSpec {
+    pub key: String,
+    pub blocked_by: Vec<String>,
+    pub task: super::task::NewTask,
+}
+
+/// A whole team, checked: names unique, blockers known and without a cycle, programs found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TeamSpec {
+    pub name: Name,
+    pub description: String,
+    pub lead: LeadSpec,
+    pub limits: LimitsSpec,
+    pub layout: LayoutSpec,
+    pub hooks: Map<String, Value>,
+    pub report: Option<String>,
+    pub members: Vec<MemberSpec>,
+    /// In an order in which blockers come first.
+    pub tasks: Vec<TaskSpec>,
+}

@@ -1,0 +1,218 @@
+//! The team file: who is in the team. Only the holder of the lead's lease writes it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::id::{Life, SpawnId};
+use super::name::{AgentId, LEAD, Name};
+use super::spec::{LayoutSpec, LeadSpec, LimitsSpec, MemberSpec};
+use super::time::Timestamp;
+
+/// Version of `team.json` this build writes. A newer one is read, never written.
+pub const TEAM_VERSION: u32 = 1;
+
+/// `team.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Team {
+    pub v: u32,
+    pub name: Name,
+    #[serde(default)]
+    pub description: String,
+    pub lead_agent_id: AgentId,
+    pub lead_life: Life,
+    pub created_at: Timestamp,
+    pub cwd: String,
+    pub tmux: TmuxPlace,
+    pub members: Vec<Member>,
+    /// Places taken by a spawn whose teammate has not said hello yet.
+    #[serde(default)]
+    pub reserved: Vec<Member>,
+    /// Whether the launch has been committed: every member of the spec said hello.
+    #[serde(default)]
+    pub launched: bool,
+    /// Set by `run`: the lead ends the team when the maker's lock is free.
+    #[serde(default)]
+    pub tied_to_maker: bool,
+    /// Set once `down` or the lead's own end has begun: nobody is started any more.
+    #[serde(default)]
+    pub closing: bool,
+    #[serde(default)]
+    pub settings: Settings,
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// What the spec says about the team as a whole, kept for the lead's next life.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    #[serde(default)]
+    pub lead: LeadSpec,
+    #[serde(default)]
+    pub limits: LimitsSpec,
+    #[serde(default)]
+    pub layout: LayoutSpec,
+    #[serde(default)]
+    pub hooks: Map<String, Value>,
+    /// Where the spec says its report will lie.
+    #[serde(default)]
+    pub report: Option<String>,
+}
+
+/// Which tmux server and session are the team's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TmuxPlace {
+    pub socket: String,
+    pub session: String,
+    pub server_pid: u32,
+    /// Clock ticks since boot, as in field 22 of `/proc/PID/stat`, as text.
+    pub server_start: String,
+    pub boot_id: String,
+}
+
+/// One member of the roster.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Member {
+    pub agent_id: AgentId,
+    pub name: Name,
+    pub agent_type: String,
+    pub engine: String,
+    pub color: String,
+    #[serde(default)]
+    pub model: Option<String>,
+    pub joined_at: Timestamp,
+    pub is_active: bool,
+    #[serde(default)]
+    pub plan_mode_required: bool,
+    pub cwd: String,
+    #[serde(default)]
+    pub worktree: Option<Value>,
+    pub sandbox: String,
+    #[serde(default)]
+    pub pane_id: Option<String>,
+    #[serde(default)]
+    pub pid: Option<u32>,
+    /// Start of `pid` in clock ticks since boot, as text.
+    #[serde(default)]
+    pub start_time: Option<String>,
+    #[serde(default)]
+    pub life: Option<Life>,
+    #[serde(default)]
+    pub restarts: u32,
+    #[serde(default)]
+    pub exit: Option<Exit>,
+    pub spawn_id: SpawnId,
+    /// The plan that this member's execution stands on, once one was approved.
+    #[serde(default)]
+    pub plan_id: Option<super::id::RequestId>,
+    /// What the member was started with; `None` for the lead.
+    #[serde(default)]
+    pub spec: Option<MemberSpec>,
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// How a life of a member ended; `exit.json` and the roster hold the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Exit {
+    #[serde(default)]
+    pub life: Option<Life>,
+    /// The program's exit code.
+    #[serde(default)]
+    pub code: Option<i32>,
+    /// The signal that ended the program.
+    #[serde(default)]
+    pub signal: Option<i32>,
+    /// Why the life ended: `exited`, `shutdown`, `stopped`, `pane closed`, `killed`, `plan approved`, …
+    pub reason: String,
+    pub at: Timestamp,
+}
+
+impl Exit {
+    /// Whether the program itself ended well.
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        self.code == Some(0)
+    }
+}
+
+impl Team {
+    #[must_use]
+    pub fn member(&self, name: &Name) -> Option<&Member> {
+        self.members.iter().find(|m| m.name == *name)
+    }
+
+    pub fn member_mut(&mut self, name: &Name) -> Option<&mut Member> {
+        self.members.iter_mut().find(|m| m.name == *name)
+    }
+
+    /// Every member but the lead itself.
+    pub fn teammates(&self) -> impl Iterator<Item = &Member> {
+        self.members.iter().filter(|m| m.name.as_str() != LEAD)
+    }
+
+    /// Whether an agent leads; else `operator` and `team-lead` are one mailbox.
+    #[must_use]
+    pub fn agent_leads(&self) -> bool {
+        self.settings.lead.engine.is_some()
+    }
+}
+
+/// `status.json`: what a teammate says of itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    pub v: u32,
+    pub state: State,
+    pub life: Life,
+    pub updated_at: Timestamp,
+    /// What it is doing, in a few words.
+    #[serde(default)]
+    pub activity: Option<String>,
+    #[serde(default)]
+    pub task: Option<super::id::TaskId>,
+    /// The epoch of that task's claim.
+    #[serde(default)]
+    pub epoch: Option<u64>,
+    #[serde(default)]
+    pub usage: Option<super::task::Usage>,
+    #[serde(default)]
+    pub session_id: Option<String>,
+    #[serde(default)]
+    pub queued: u64,
+    /// `inotify` or `polling`.
+    #[serde(default)]
+    pub watch: String,
+    #[serde(default)]
+    pub children: Vec<Value>,
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// What a member is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    Starting,
+    Planning,
+    Idle,
+    Busy,
+    Waiting,
+    Stopping,
+    Exited,
+    Failed,
+}
+
+impl State {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Planning => "planning",
+            Self::Idle => "idle",
+            Self::Busy => "busy",
+            Self::Waiting => "waiting",
+            Self::Stopping => "stopping",
+            Self::Exited => "exited",
+            Self::Failed => "failed",
+        }
+    }
+}
