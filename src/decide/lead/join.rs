@@ -1,0 +1,375 @@
+//! Joining in two phases: a place is reserved, and becomes a member's when its teammate said hello.
+//! What joins together joins whole or not at all.
+
+use serde_json::{Map, Value, json};
+
+use super::state::{Batch, Effect, EventRecord, Finish, Lead, Phase, STOP_GRACE, Seat, Start, Why};
+use crate::model::id::{Life, MessageId, SpawnId};
+use crate::model::message::Body;
+use crate::model::name::{AgentId, Name};
+use crate::model::spec::MemberSpec;
+use crate::model::team::Member;
+use crate::model::time::Timestamp;
+
+impl Member {
+    /// The roster entry of a member that is to join.
+    #[must_use]
+    pub fn reserve(spec: MemberSpec, team: &Name, spawn_id: SpawnId, now: Timestamp) -> Self {
+        let engine = match spec.engine {
+            crate::model::spec::EngineKind::Command => "command",
+            crate::model::spec::EngineKind::Worker => "worker",
+        };
+        Self {
+            agent_id: AgentId::new(spec.name.clone(), team.clone()),
+            name: spec.name.clone(),
+            agent_type: spec.agent_type.clone().unwrap_or_else(|| "general-purpose".to_owned()),
+            engine: engine.to_owned(),
+            color: spec.color.clone().unwrap_or_else(|| "default".to_owned()),
+            model: spec.model.clone(),
+            joined_at: now,
+            is_active: true,
+            plan_mode_required: spec.plan_mode_required,
+            cwd: spec.cwd.clone(),
+            worktree: None,
+            sandbox: "off".to_owned(),
+            pane_id: None,
+            pid: None,
+            start_time: None,
+            life: None,
+            restarts: 0,
+            exit: None,
+            spawn_id,
+            plan_id: None,
+            spec: Some(spec),
+            extra: Map::new(),
+        }
+    }
+}
+
+impl Lead {
+    /// Takes up work: launches what is reserved, takes over the lives in `alive`, and has every other
+    /// recorded life ended (its `LifeEnded` then decides about a restart).
+    pub fn begin(&mut self, alive: &[Name], lead_life: Life, now: Timestamp) -> Vec<Effect> {
+        let mut out = Vec::new();
+        self.team.lead_life = lead_life;
+        let members: Vec<Member> = self.team.teammates().cloned().collect();
+        for member in members {
+            let Some(life) = member.life else { continue };
+            let lives = alive.contains(&member.name);
+            let phase = if !member.is_active {
+                Phase::Out
+            } else if lives {
+                Phase::Up
+            } else {
+                Phase::Ending
+            };
+            let planning = member.plan_mode_required && member.plan_id.is_none();
+            self.seats.insert(member.name.clone(), Seat::new(life, phase, planning));
+            if phase == Phase::Ending {
+                out.push(Effect::EndLife { name: member.name.clone(), life, grace: STOP_GRACE });
+            }
+        }
+        if self.team.launched {
+            self.undo_reservations(&mut out);
+            self.repair_ledger(now, &mut out);
+        } else {
+            let names: Vec<Name> = self.team.reserved.iter().map(|m| m.name.clone()).collect();
+            let batch = SpawnId::derived(&["launch", &lead_life.to_string()]);
+            self.batches.insert(batch, Batch { is_launch: true, ..Batch::default() });
+            if names.is_empty() {
+                self.complete_batch(batch, now, &mut out);
+            } else {
+                self.launch(&names, batch, now, &mut out);
+            }
+        }
+        out.push(Effect::SaveTeam);
+        out
+    }
+
+    /// A spawn that an earlier lead did not finish is undone: nobody waits for it any more.
+    fn undo_reservations(&mut self, out: &mut Vec<Effect>) {
+        for member in std::mem::take(&mut self.team.reserved) {
+            out.push(Effect::Log(EventRecord::of("spawn_undone", &member.name).with("reason", "the lead was restarted")));
+            if let Some(life) = member.life {
+                out.push(Effect::EndLife { name: member.name.clone(), life, grace: STOP_GRACE });
+            }
+            if let (Some(pane_id), Some(pid)) = (member.pane_id, member.pid) {
+                out.push(Effect::ClosePane { name: member.name, pane_id, pid });
+            }
+        }
+    }
+
+    /// Gives each of `names` its next life and launches them together.
+    fn launch(&mut self, names: &[Name], batch: SpawnId, now: Timestamp, out: &mut Vec<Effect>) {
+        let deadline = now.plus(self.team.settings.limits.hello.0);
+        let lead_life = self.team.lead_life;
+        let mut starts = Vec::new();
+        for name in names {
+            let Some(entry) = self.entry(name) else { continue };
+            let (spawn_id, planning) = (entry.spawn_id, entry.plan_mode_required && entry.plan_id.is_none());
+            let old_pane = entry.pane_id.clone().zip(entry.pid);
+            let count = self.seats.get(name).map_or(0, |s| s.starts) + 1;
+            let life =
+                Life::derived(&["life", &spawn_id.to_string(), &lead_life.to_string(), &count.to_string()]);
+            let seat = self.seats.entry(name.clone()).or_insert_with(|| Seat::new(life, Phase::Ending, planning));
+            seat.life = life;
+            seat.phase = Phase::Starting { deadline };
+            seat.planning = planning;
+            seat.starts = count;
+            seat.why = None;
+            seat.forced = false;
+            seat.stop_by = None;
+            seat.batch = Some(batch);
+            if let Some(entry) = self.entry_mut(name) {
+                entry.life = Some(life);
+            }
+            self.batches.entry(batch).or_default().names.insert(name.clone());
+            starts.push(Start { name: name.clone(), life, spawn_id, old_pane });
+        }
+        out.push(Effect::SaveTeam);
+        out.push(Effect::Launch(starts));
+    }
+
+    /// The next life of a member that is in the roster already.
+    pub(super) fn launch_again(&mut self, name: &Name, now: Timestamp, out: &mut Vec<Effect>) {
+        let starts = self.seats.get(name).map_or(0, |s| s.starts);
+        let batch = SpawnId::derived(&["again", name.as_str(), &starts.to_string(), &self.team.lead_life.to_string()]);
+        if let Some(member) = self.team.member_mut(name) {
+            member.restarts += 1;
+        }
+        self.launch(std::slice::from_ref(name), batch, now, out);
+    }
+
+    pub(super) fn spawn(
+        &mut self,
+        asker: MessageId,
+        spawn_id: SpawnId,
+        spec: MemberSpec,
+        now: Timestamp,
+        out: &mut Vec<Effect>,
+    ) {
+        let name = spec.name.clone();
+        if let Some(there) = self.entry(&name) {
+            if there.spawn_id == spawn_id {
+                match self.batches.get_mut(&spawn_id) {
+                    Some(batch) => batch.askers.push(asker),
+                    None => self.reply(asker, 0, None, spawned(there), out),
+                }
+                return;
+            }
+            let hint = if there.is_active {
+                "choose another name; `crewmux status` shows who is there".to_owned()
+            } else {
+                format!("it has ended: `crewmux restart {name}` starts it again")
+            };
+            let error = Some(format!("the name `{name}` is taken"));
+            return self.reply_with_hint(asker, 7, error, Some(hint), Value::Null, out);
+        }
+        if self.team.closing || self.maker_gone {
+            return self.reply(asker, 4, Some("the team is closing".to_owned()), Value::Null, out);
+        }
+        let limit = self.team.settings.limits.max_members;
+        let count = self.team.teammates().filter(|m| m.is_active).count() + self.team.reserved.len();
+        if count >= limit {
+            let error = Some(format!("the team has {count} members, its limit is {limit}"));
+            let hint = Some("raise `max_members` under `[limits]` of the spec, or stop a member".to_owned());
+            return self.reply_with_hint(asker, 7, error, hint, Value::Null, out);
+        }
+        let team = self.team.name.clone();
+        self.team.reserved.push(Member::reserve(spec, &team, spawn_id, now));
+        self.batches.insert(spawn_id, Batch { askers: vec![asker], ..Batch::default() });
+        out.push(Effect::Log(EventRecord::of("member_reserved", &name).with("spawn_id", spawn_id)));
+        self.launch(&[name], spawn_id, now, out);
+    }
+
+    pub(super) fn pane_started(
+        &mut self,
+        name: &Name,
+        life: Life,
+        pane_id: String,
+        pid: u32,
+        start_time: String,
+        out: &mut Vec<Effect>,
+    ) {
+        if self.seats.get(name).is_none_or(|seat| seat.life != life) {
+            return;
+        }
+        if let Some(entry) = self.entry_mut(name) {
+            entry.pane_id = Some(pane_id);
+            entry.pid = Some(pid);
+            entry.start_time = Some(start_time);
+        }
+        out.push(Effect::SaveTeam);
+    }
+
+    pub(super) fn pane_failed(&mut self, name: &Name, life: Life, error: &str, now: Timestamp, out: &mut Vec<Effect>) {
+        let Some(seat) = self.seats.get_mut(name).filter(|seat| seat.life == life) else { return };
+        seat.phase = Phase::Ending;
+        let exit = super::ending::exit_of(life, "no pane", now);
+        self.life_ended(name, life, exit, error, &[], now, out);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of one message")]
+    pub(super) fn hello(
+        &mut self,
+        name: &Name,
+        spawn_id: SpawnId,
+        life: Life,
+        pid: u32,
+        start_time: u64,
+        now: Timestamp,
+        out: &mut Vec<Effect>,
+    ) {
+        let reserved = self.entry(name).is_some_and(|m| m.spawn_id == spawn_id);
+        let Some(seat) = self.seats.get_mut(name) else { return };
+        if !reserved || seat.life != life {
+            out.push(Effect::Log(EventRecord::of("hello_refused", name).with("life", life)));
+            return;
+        }
+        let batch = seat.batch;
+        match seat.phase {
+            Phase::Starting { .. } => seat.phase = Phase::Ready,
+            // Said again after a crash of ours: the answer is the same message.
+            Phase::Up => return self.welcome(name, out),
+            _ => return,
+        }
+        if let Some(entry) = self.entry_mut(name) {
+            entry.pid = Some(pid);
+            entry.start_time = Some(start_time.to_string());
+        }
+        if let Some(batch) = batch {
+            let complete = self.batches.get(&batch).is_some_and(|b| {
+                b.failed.is_none()
+                    && b.names.iter().all(|n| self.seats.get(n).is_some_and(|s| s.phase == Phase::Ready))
+            });
+            if complete {
+                self.complete_batch(batch, now, out);
+            }
+        }
+    }
+
+    /// Everyone of a batch said hello: one roster write, then the welcomes and the answers.
+    fn complete_batch(&mut self, id: SpawnId, now: Timestamp, out: &mut Vec<Effect>) {
+        let Some(batch) = self.batches.remove(&id) else { return };
+        for name in &batch.names {
+            if let Some(at) = self.team.reserved.iter().position(|m| m.name == *name) {
+                let mut member = self.team.reserved.remove(at);
+                member.joined_at = now;
+                self.team.members.push(member);
+                out.push(Effect::Log(EventRecord::of("member_joined", name)));
+            } else {
+                out.push(Effect::Log(EventRecord::of("member_restarted", name)));
+            }
+            if let Some(member) = self.team.member_mut(name) {
+                member.is_active = true;
+                member.exit = None;
+            }
+        }
+        if batch.is_launch {
+            self.team.launched = true;
+            out.push(Effect::Log(EventRecord::team("team_launched").with("members", batch.names.len())));
+        }
+        out.push(Effect::SaveTeam);
+        for name in &batch.names {
+            let mut askers = Vec::new();
+            if let Some(seat) = self.seats.get_mut(name) {
+                seat.phase = Phase::Up;
+                seat.batch = None;
+                askers = std::mem::take(&mut seat.on_up);
+            }
+            self.welcome(name, out);
+            let answer = self.team.member(name).map_or(Value::Null, spawned);
+            for asker in askers.iter().chain(&batch.askers) {
+                self.reply(*asker, 0, None, answer.clone(), out);
+            }
+        }
+    }
+
+    fn welcome(&self, name: &Name, out: &mut Vec<Effect>) {
+        let (Some(member), Some(seat)) = (self.team.member(name), self.seats.get(name)) else { return };
+        let body = Box::new(Body::Welcome { spawn_id: member.spawn_id, life: seat.life });
+        let id = MessageId::derived(&["welcome", &seat.life.to_string()]);
+        out.push(Effect::Mail { to: name.clone(), id, body });
+    }
+
+    /// A life that never joined has ended: its whole batch is undone.
+    pub(super) fn join_failed(&mut self, name: &Name, id: SpawnId, reason: &str, out: &mut Vec<Effect>) {
+        let Some(batch) = self.batches.get_mut(&id) else { return };
+        let first = batch.failed.is_none();
+        if first {
+            batch.failed = Some(format!("`{name}` did not start: {reason}"));
+            out.push(Effect::Log(EventRecord::of("spawn_failed", name).with("reason", reason)));
+        }
+        let others: Vec<Name> = batch.names.iter().filter(|n| *n != name).cloned().collect();
+        if first {
+            for other in &others {
+                self.end(other, Why::Rollback, STOP_GRACE, out);
+            }
+        }
+        if let Some(seat) = self.seats.get_mut(name) {
+            seat.phase = Phase::Out;
+        }
+        let all_out = |lead: &Self| {
+            lead.batches
+                .get(&id)
+                .is_some_and(|b| b.names.iter().all(|n| lead.seats.get(n).is_none_or(|s| s.phase == Phase::Out)))
+        };
+        if !all_out(self) {
+            return;
+        }
+        let Some(batch) = self.batches.remove(&id) else { return };
+        let error = batch.failed.unwrap_or_default();
+        for name in &batch.names {
+            self.seats.remove(name);
+            if let Some(at) = self.team.reserved.iter().position(|m| m.name == *name) {
+                let member = self.team.reserved.remove(at);
+                if let (false, Some(pane_id), Some(pid)) = (batch.is_launch, member.pane_id, member.pid) {
+                    out.push(Effect::ClosePane { name: name.clone(), pane_id, pid });
+                }
+            }
+        }
+        out.push(Effect::SaveTeam);
+        for asker in batch.askers {
+            self.reply(asker, 1, Some(error.clone()), Value::Null, out);
+        }
+        if batch.is_launch && !self.finished {
+            self.finished = true;
+            out.push(Effect::Log(EventRecord::team("launch_failed").with("reason", &error)));
+            out.push(Effect::Finish(Finish::LaunchFailed(error)));
+        }
+    }
+
+    /// Ends a launch that nobody waits for any more.
+    pub(super) fn abandon_launch(&mut self, reason: &str, out: &mut Vec<Effect>) {
+        let Some((&id, _)) = self.batches.iter().find(|(_, b)| b.is_launch) else { return };
+        let names: Vec<Name> = self.batches.get(&id).map(|b| b.names.iter().cloned().collect()).unwrap_or_default();
+        if let Some(batch) = self.batches.get_mut(&id) {
+            batch.failed.get_or_insert_with(|| reason.to_owned());
+        }
+        for name in names {
+            self.end(&name, Why::Rollback, STOP_GRACE, out);
+        }
+    }
+}
+
+impl Seat {
+    pub(super) fn new(life: Life, phase: Phase, planning: bool) -> Self {
+        Self {
+            life,
+            phase,
+            stop_by: None,
+            why: None,
+            forced: false,
+            planning,
+            failures: Vec::new(),
+            starts: 0,
+            batch: None,
+            on_up: Vec::new(),
+            on_out: Vec::new(),
+        }
+    }
+}
+
+fn spawned(member: &Member) -> Value {
+    json!({"agent_id": member.agent_id, "pane_id": member.pane_id, "pid": member.pid, "life": member.life})
+}

@@ -1,0 +1,13 @@
+//! The lead's decisions: who is in the team, who is started and ended, and which requests are decided.
+//!
+//! A pure step function: `(state, event, now) -> effects`. The shell around it (`crate::lead`) carries
+//! the effects out in their order and comes back with what happened as further events.
+
+pub mod ending;
+mod join;
+mod requests;
+mod shutdown;
+mod state;
+
+pub use ending::{exit_of, reason};
+pub use state::{Effect, Event, EventRecord, Finish, Lead, Phase, Seat, Start, Why};

@@ -1,0 +1,263 @@
+//! The ledger's side of the lead: opening, deciding, expiring and repairing requests.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::state::{Effect, EventRecord, Lead, PLAN_GRACE, Phase};
+use crate::decide::ledger::{Decider, LedgerError};
+use crate::model::id::{Life, MessageId, RequestId};
+use crate::model::message::{Body, Message, PermissionDecision};
+use crate::model::name::Name;
+use crate::model::request::{Request, RequestKind, RequestState};
+use crate::model::spec::Policy;
+use crate::model::time::Timestamp;
+
+impl Lead {
+    pub(super) fn open_request(&mut self, request: Request, out: &mut Vec<Effect>) {
+        let event = EventRecord::of("request_opened", &request.member)
+            .with("request_id", request.id)
+            .with("kind", request.kind)
+            .with("summary", &request.summary);
+        let Ok(record) = self.ledger.open(request) else { return };
+        self.ledger.apply(record.clone());
+        out.push(Effect::Ledger(record));
+        out.push(Effect::Log(event));
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of one message")]
+    pub(super) fn plan_request(
+        &mut self,
+        from: &Name,
+        id: RequestId,
+        life: Life,
+        plan: &str,
+        hash: String,
+        summary: Option<String>,
+        now: Timestamp,
+        out: &mut Vec<Effect>,
+    ) {
+        let current = self.seats.get(from).is_some_and(|s| s.life == life);
+        if !current || self.ledger.get(&id).is_some() {
+            return;
+        }
+        let Some(agent) = self.team.member(from).map(|m| m.agent_id.clone()) else { return };
+        out.push(Effect::WritePlan { id, text: plan.to_owned() });
+        let request = Request {
+            id,
+            kind: RequestKind::Plan,
+            from: agent,
+            member: from.clone(),
+            life: Some(life),
+            state: RequestState::Open,
+            created_at: now,
+            expires: None,
+            summary: summary.unwrap_or_else(|| first_line(plan)),
+            hash: Some(hash),
+            body: json!({"plan": plan}),
+            decision: None,
+            answered: false,
+            asked_by: None,
+        };
+        self.open_request(request.clone(), out);
+        let policy = self.team.settings.lead.plans;
+        if policy != Policy::Ask {
+            let feedback = Some("decided by `plans` under `[lead]` of the spec".to_owned());
+            self.settle(&request, &Name::lead(), policy == Policy::Approve, feedback, now, out);
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of one message")]
+    pub(super) fn decide(
+        &mut self,
+        message: &Message,
+        id: RequestId,
+        approve: bool,
+        hash: Option<&str>,
+        feedback: Option<String>,
+        always: bool,
+        now: Timestamp,
+        out: &mut Vec<Effect>,
+    ) {
+        let by = Decider { name: message.from.name.clone() };
+        match self.ledger.decide(&id, &by, approve, hash, feedback, always, now) {
+            Ok(record) => {
+                self.ledger.apply(record.clone());
+                out.push(Effect::Ledger(record));
+                self.decided(&id, now, out);
+                let state = self.ledger.get(&id).map(|r| r.state.as_str());
+                self.reply(message.id, 0, None, json!({"id": id, "state": state}), out);
+            }
+            Err(error) => self.refuse(message.id, &error, out),
+        }
+    }
+
+    fn refuse(&self, asker: MessageId, error: &LedgerError, out: &mut Vec<Effect>) {
+        let hint = Some("`crewmux requests` lists the open ones".to_owned());
+        self.reply_with_hint(asker, error.exit_code(), Some(error.to_string()), hint, Value::Null, out);
+    }
+
+    /// Decides a request by someone whose word arrives as mail. False: it counted for nothing.
+    pub(super) fn settle(
+        &mut self,
+        request: &Request,
+        by: &Name,
+        approve: bool,
+        feedback: Option<String>,
+        now: Timestamp,
+        out: &mut Vec<Effect>,
+    ) -> bool {
+        let by = Decider { name: by.clone() };
+        match self.ledger.decide(&request.id, &by, approve, None, feedback, false, now) {
+            Ok(record) => {
+                self.ledger.apply(record.clone());
+                out.push(Effect::Ledger(record));
+                self.decided(&request.id, now, out);
+                true
+            }
+            Err(error) => {
+                out.push(Effect::Log(
+                    EventRecord::of("decision_refused", &by.name)
+                        .with("request_id", request.id)
+                        .with("reason", error.to_string()),
+                ));
+                false
+            }
+        }
+    }
+
+    /// What a decision sets in motion: the answer to the asker, and for plans the end of the planning.
+    fn decided(&mut self, id: &RequestId, now: Timestamp, out: &mut Vec<Effect>) {
+        let Some(request) = self.ledger.get(id).cloned() else { return };
+        out.push(Effect::Log(
+            EventRecord::of("request_decided", &request.member)
+                .with("request_id", id)
+                .with("kind", request.kind)
+                .with("state", request.state)
+                .with("by", request.decision.as_ref().map(|d| &d.by)),
+        ));
+        let approved = request.state == RequestState::Approved;
+        if request.kind == RequestKind::Plan && approved {
+            let planning = self.seats.get(&request.member).is_some_and(|s| s.planning && Some(s.life) == request.life);
+            if planning {
+                if let Some(member) = self.team.member_mut(&request.member) {
+                    member.plan_id = Some(*id);
+                    out.push(Effect::SaveTeam);
+                }
+                if let Some(seat) = self.seats.get_mut(&request.member)
+                    && seat.phase == Phase::Up
+                {
+                    seat.stop_by = Some(now.plus(PLAN_GRACE));
+                }
+            }
+        }
+        self.answer(&request, out);
+    }
+
+    /// Sends a decision to its asker. Its id follows from request and decision: twice is once.
+    fn answer(&mut self, request: &Request, out: &mut Vec<Effect>) {
+        let approve = request.state == RequestState::Approved;
+        let feedback = request.decision.as_ref().and_then(|d| d.feedback.clone());
+        let body = match request.kind {
+            RequestKind::Plan => Body::PlanApprovalResponse {
+                request_id: request.id,
+                approve,
+                hash: request.hash.clone().unwrap_or_default(),
+                feedback,
+            },
+            RequestKind::Permission => Body::PermissionResponse {
+                request_id: request.id,
+                decision: match (&request.decision, approve) {
+                    (Some(d), true) if d.always => PermissionDecision::AllowAlways,
+                    (_, true) => PermissionDecision::AllowOnce,
+                    _ => PermissionDecision::Deny,
+                },
+                reason: feedback,
+            },
+            // A shutdown is decided by its subject; the asker hears of it by the reply to its verb.
+            RequestKind::Shutdown => return self.mark_answered(&request.id, out),
+        };
+        let id = MessageId::derived(&["decision", &request.id.to_string(), request.state.as_str()]);
+        out.push(Effect::Mail { to: request.member.clone(), id, body: Box::new(body) });
+        self.mark_answered(&request.id, out);
+    }
+
+    fn mark_answered(&mut self, id: &RequestId, out: &mut Vec<Effect>) {
+        if let Some(record) = self.ledger.answered(id) {
+            self.ledger.apply(record.clone());
+            out.push(Effect::Ledger(record));
+        }
+    }
+
+    pub(super) fn expire_requests(&mut self, now: Timestamp, out: &mut Vec<Effect>) {
+        for record in self.ledger.expire(now) {
+            let Some(request) = record.request().cloned() else { continue };
+            self.ledger.apply(record.clone());
+            out.push(Effect::Ledger(record));
+            out.push(Effect::Log(
+                EventRecord::of("request_expired", &request.member)
+                    .with("request_id", request.id)
+                    .with("kind", request.kind),
+            ));
+            if request.kind == RequestKind::Shutdown {
+                self.shutdown_expired(&request.member, out);
+            } else {
+                self.answer(&request, out);
+            }
+        }
+    }
+
+    /// A life is over: what it asked, and what was asked of it, is void.
+    pub(super) fn withdraw_life(&mut self, name: &Name, life: Life, now: Timestamp, out: &mut Vec<Effect>) {
+        for record in self.ledger.withdraw_life(name, life, now) {
+            let Some(request) = record.request().cloned() else { continue };
+            self.ledger.apply(record.clone());
+            out.push(Effect::Ledger(record));
+            out.push(Effect::Log(
+                EventRecord::of("request_withdrawn", name).with("request_id", request.id).with("kind", request.kind),
+            ));
+        }
+    }
+
+    /// After a restart of the lead: decisions that may not have been delivered are sent again, and open
+    /// shutdowns whose asker is gone with the earlier lead go on to their deadline.
+    pub(super) fn repair_ledger(&mut self, now: Timestamp, out: &mut Vec<Effect>) {
+        let unanswered: Vec<Request> = self.ledger.unanswered().cloned().collect();
+        for request in unanswered {
+            self.answer(&request, out);
+        }
+        let open: Vec<Request> = self.ledger.open_requests().cloned().collect();
+        for request in open {
+            if request.kind == RequestKind::Shutdown
+                && let (Some(asker), true) = (request.asked_by, self.seats.contains_key(&request.member))
+            {
+                self.groups.push(super::state::Group {
+                    asked_by: asker,
+                    pending: std::iter::once(request.member.clone()).collect(),
+                    stopped: Vec::new(),
+                    forced: Vec::new(),
+                    refused: Vec::new(),
+                });
+            }
+        }
+        // A planning life whose plan was approved before the crash is still to be replaced.
+        let margin = now.plus(PLAN_GRACE + Duration::from_secs(1));
+        for member in self.team.members.iter().filter(|m| m.plan_id.is_some()) {
+            let approved_life = member.plan_id.and_then(|id| self.ledger.get(&id)).and_then(|r| r.life);
+            if let Some(seat) = self.seats.get_mut(&member.name)
+                && approved_life == Some(seat.life)
+            {
+                seat.planning = true;
+                if seat.phase == Phase::Up {
+                    seat.stop_by = Some(margin);
+                }
+            }
+        }
+    }
+}
+
+/// The first line that says something, without Markdown's heading marks.
+fn first_line(text: &str) -> String {
+    let line = text.lines().map(|l| l.trim_start_matches('#').trim()).find(|l| !l.is_empty()).unwrap_or("a plan");
+    line.chars().take(80).collect()
+}

@@ -1,0 +1,203 @@
+//! The shutdown handshake: ask, wait for the answer, and say "gone" only when everything is gone.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::state::{Effect, EventRecord, Group, Lead, Phase, Why};
+use crate::model::id::{MessageId, RequestId};
+use crate::model::message::{Body, Message};
+use crate::model::name::{AgentId, Name};
+use crate::model::request::{Request, RequestKind, RequestState};
+use crate::model::time::Timestamp;
+
+impl Lead {
+    #[expect(clippy::too_many_arguments, reason = "the fields of one message")]
+    pub(super) fn shutdown_ask(
+        &mut self,
+        message: &Message,
+        name: Option<&Name>,
+        reason: Option<String>,
+        grace: Duration,
+        force: bool,
+        now: Timestamp,
+        out: &mut Vec<Effect>,
+    ) {
+        let asker = message.id;
+        let names: Vec<Name> = match name {
+            Some(name) if self.seats.contains_key(name) => vec![name.clone()],
+            Some(name) => return self.nobody(asker, name, out),
+            None => self.seats.keys().cloned().collect(),
+        };
+        self.open_group(asker, &names);
+        for name in names {
+            if force {
+                self.force(&name, grace, out);
+            } else {
+                self.ask(&name, &message.from, asker, reason.clone(), grace, now, out);
+            }
+        }
+    }
+
+    /// Asks every member, for the lead's own reasons.
+    pub(super) fn ask_everyone(
+        &mut self,
+        asker: MessageId,
+        reason: Option<String>,
+        grace: Duration,
+        now: Timestamp,
+        out: &mut Vec<Effect>,
+    ) {
+        let me = self.team.lead_agent_id.clone();
+        for name in self.seats.keys().cloned().collect::<Vec<_>>() {
+            self.ask(&name, &me, asker, reason.clone(), grace, now, out);
+        }
+    }
+
+    fn open_group(&mut self, asker: MessageId, names: &[Name]) {
+        let pending = names
+            .iter()
+            .filter(|n| self.seats.get(*n).is_some_and(|s| s.phase != Phase::Out))
+            .cloned()
+            .collect();
+        self.groups.push(Group { asked_by: asker, pending, stopped: Vec::new(), forced: Vec::new(), refused: Vec::new() });
+    }
+
+    fn force(&mut self, name: &Name, grace: Duration, out: &mut Vec<Effect>) {
+        match self.seats.get(name).map(|s| s.phase) {
+            Some(Phase::Waiting { .. }) => self.out_while_waiting(name, Why::Stop, out),
+            Some(Phase::Out) | None => {}
+            Some(_) => {
+                self.end(name, Why::Stop, grace.min(Duration::from_secs(5)), out);
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of one request")]
+    fn ask(
+        &mut self,
+        name: &Name,
+        from: &AgentId,
+        asker: MessageId,
+        reason: Option<String>,
+        grace: Duration,
+        now: Timestamp,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(seat) = self.seats.get_mut(name) else { return };
+        let (life, deadline) = (seat.life, now.plus(grace));
+        match seat.phase {
+            Phase::Out => return,
+            Phase::Waiting { .. } => return self.out_while_waiting(name, Why::Shutdown, out),
+            Phase::Starting { .. } | Phase::Ready => return self.end(name, Why::Shutdown, grace, out),
+            Phase::Ending => {
+                seat.why.get_or_insert(Why::Shutdown);
+                return;
+            }
+            Phase::Up => {}
+        }
+        if let Some(open) = self.open_shutdown(name) {
+            // One request is enough; the earlier deadline of the two holds.
+            if open.expires.is_some_and(|at| at > deadline)
+                && let Some(seat) = self.seats.get_mut(name)
+            {
+                seat.stop_by = Some(deadline);
+            }
+            return;
+        }
+        let request = Request {
+            id: RequestId::derived(&["shutdown", &asker.to_string(), name.as_str(), &life.to_string()]),
+            kind: RequestKind::Shutdown,
+            from: from.clone(),
+            member: name.clone(),
+            life: Some(life),
+            state: RequestState::Open,
+            created_at: now,
+            expires: Some(deadline),
+            summary: reason.clone().unwrap_or_else(|| format!("shut down `{name}`")),
+            hash: None,
+            body: json!({"reason": reason}),
+            decision: None,
+            answered: false,
+            asked_by: Some(asker),
+        };
+        let body = Box::new(Body::ShutdownRequest { request_id: request.id, reason, deadline });
+        let id = MessageId::derived(&["shutdown_request", &request.id.to_string()]);
+        self.open_request(request, out);
+        out.push(Effect::Mail { to: name.clone(), id, body });
+    }
+
+    fn open_shutdown(&self, name: &Name) -> Option<&Request> {
+        self.ledger.open_requests().find(|r| r.kind == RequestKind::Shutdown && r.member == *name)
+    }
+
+    pub(super) fn shutdown_response(
+        &mut self,
+        from: &Name,
+        id: RequestId,
+        approve: bool,
+        reason: Option<String>,
+        now: Timestamp,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(request) = self.ledger.get(&id).cloned() else { return };
+        if !self.settle(&request, from, approve, reason.clone(), now, out) {
+            return;
+        }
+        if approve {
+            if let Some(seat) = self.seats.get_mut(from) {
+                seat.phase = Phase::Ending;
+                seat.why = Some(Why::Shutdown);
+                seat.stop_by = request.expires.map(|at| at.max(now.plus(Duration::from_secs(2))));
+            }
+            return;
+        }
+        if let Some(seat) = self.seats.get_mut(from) {
+            seat.stop_by = None;
+        }
+        let reason = reason.unwrap_or_else(|| "no reason was given".to_owned());
+        for group in &mut self.groups {
+            if group.pending.remove(from) {
+                group.refused.push((from.clone(), reason.clone()));
+            }
+        }
+    }
+
+    /// No answer came: the member is stopped.
+    pub(super) fn shutdown_expired(&mut self, name: &Name, out: &mut Vec<Effect>) {
+        out.push(Effect::Log(EventRecord::of("shutdown_forced", name).with("reason", "no answer by the deadline")));
+        if let Some(seat) = self.seats.get_mut(name) {
+            seat.forced = true;
+        }
+        self.end(name, Why::Shutdown, Duration::from_secs(1), out);
+    }
+
+    /// A member is out: whoever waits for it hears so once everyone asked has answered.
+    pub(super) fn group_out(&mut self, name: &Name, forced: bool) {
+        for group in &mut self.groups {
+            if group.pending.remove(name) {
+                group.stopped.push(name.clone());
+                if forced && !group.forced.contains(name) {
+                    group.forced.push(name.clone());
+                }
+            }
+        }
+    }
+
+    pub(super) fn settle_groups(&mut self, out: &mut Vec<Effect>) {
+        for group in std::mem::take(&mut self.groups) {
+            if !group.pending.is_empty() {
+                self.groups.push(group);
+                continue;
+            }
+            let refused: Vec<Value> =
+                group.refused.iter().map(|(name, reason)| json!({"name": name, "reason": reason})).collect();
+            let answer = json!({"stopped": group.stopped, "forced": group.forced, "refused": refused});
+            let error = (!group.refused.is_empty()).then(|| {
+                let list: Vec<String> = group.refused.iter().map(|(n, r)| format!("`{n}` refused: {r}")).collect();
+                list.join("; ")
+            });
+            self.reply(group.asked_by, u8::from(error.is_some()), error, answer, out);
+        }
+    }
+}
