@@ -1,1 +1,6 @@
-//! (room decide)
+//! What to do: pure decisions over folded state. Time and ids come in as arguments.
+
+pub mod authority;
+pub mod board;
+pub mod ledger;
+pub mod restart;

@@ -114,7 +114,7 @@ pub struct Task {
     pub timeout: Option<Span>,
     #[serde(default)]
     pub retries: u32,
-    /// Attempts begun.
+    /// Attempts begun, less those that a release gave back.
     #[serde(default)]
     pub attempts: u32,
     /// Rises whenever a claim is taken or ends without the owner's word; words of an older epoch are refused.
@@ -126,6 +126,9 @@ pub struct Task {
     pub metadata: Map<String, Value>,
     #[serde(default)]
     pub result: Option<TaskResult>,
+    /// Who put it on the board.
+    #[serde(default)]
+    pub created_by: Option<Name>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
