@@ -1,1 +1,20 @@
-//! (room view)
+//! What people look at: text tables, the feed, the lead's screen. The structs here are the documented `--json` shapes.
+
+pub mod answers;
+pub mod dashboard;
+pub mod feed;
+pub mod inbox;
+pub mod plain;
+pub mod requests;
+pub mod specs;
+pub mod status;
+pub mod table;
+pub mod tasks;
+pub mod teams;
+
+pub use dashboard::{Size, dashboard, frame};
+pub use feed::feed;
+pub use plain::{Lines, Style, safe};
+pub use requests::RequestView;
+pub use status::{Alive, LeadView, MemberView, StatusView, TaskCounts};
+pub use teams::TeamRow;

@@ -1,0 +1,123 @@
+//! Answers of single verbs, as `--json` shows them and in words.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::plain::{Ink, Lines, Style, ago, safe};
+use super::status::TaskCounts;
+use crate::model::id::{MessageId, RequestId, TaskId};
+use crate::model::name::{AgentId, Name};
+use crate::model::request::RequestState;
+use crate::model::time::Timestamp;
+
+/// `send --json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SendView {
+    pub id: MessageId,
+    pub deliveries: Vec<Delivery>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Delivery {
+    pub to: AgentId,
+    pub seq: u64,
+    /// Unread messages in that mailbox, this one with them.
+    pub queued: u64,
+    /// With `--wait`: when it was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_at: Option<Timestamp>,
+}
+
+impl SendView {
+    /// `0193…  scan #7 (2 queued)`, one line a recipient.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.deliveries.iter().fold(String::new(), |out, d| {
+            let read = d.read_at.map_or_else(String::new, |at| format!(", read {}", at.clock()));
+            out + &format!("{}  {} #{} ({} queued{read})\n", self.id, d.to.name, d.seq, d.queued)
+        })
+    }
+}
+
+/// `plan submit --wait --json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlanView {
+    pub id: RequestId,
+    pub state: RequestState,
+    pub feedback: Option<String>,
+}
+
+impl PlanView {
+    #[must_use]
+    pub fn text(&self) -> String {
+        let feedback = self.feedback.as_deref().filter(|f| !f.trim().is_empty());
+        let said = feedback.map_or_else(String::new, |f| format!("{}\n", safe(f.trim_end(), Lines::Keep)));
+        format!("{}  {}\n{said}", self.id, self.state.as_str())
+    }
+}
+
+/// `run --json`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunView {
+    pub team: Name,
+    pub ok: bool,
+    pub tasks: TaskCounts,
+    pub failed: Vec<FailedTask>,
+    pub duration_ms: u64,
+    /// Where the report lies, where the spec names one.
+    pub report: Option<String>,
+}
+
+/// A task that did not complete, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailedTask {
+    pub id: TaskId,
+    pub subject: String,
+    pub error: String,
+}
+
+impl RunView {
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        let took = ago(std::time::Duration::from_millis(self.duration_ms));
+        let (mark, ink) = if self.ok { ("✓", Ink::Green) } else { ("✗", Ink::Red) };
+        let mut out = format!("{} {}: {} in {took}\n", ink.paint(mark, style.color), self.team, self.tasks.words());
+        for task in &self.failed {
+            let [subject, error] = [&task.subject, &task.error].map(|t| safe(t, Lines::Escape));
+            out += &format!("  {} #{} {subject}: {error}\n", Ink::Red.paint("✗", style.color), task.id);
+        }
+        if let Some(report) = &self.report {
+            out += &format!("report: {}\n", safe(report, Lines::Escape));
+        }
+        out
+    }
+}
+
+/// One look of `doctor`, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub ok: bool,
+    pub what: String,
+    pub detail: String,
+    pub hint: Option<String>,
+}
+
+/// The lines of `doctor`.
+#[must_use]
+pub fn findings(list: &[Finding], style: &Style) -> String {
+    list.iter().fold(String::new(), |mut out, f| {
+        let (mark, ink) = if f.ok { ("✓", Ink::Green) } else { ("✗", Ink::Red) };
+        let [what, detail] = [&f.what, &f.detail].map(|t| safe(t, Lines::Escape));
+        out += &format!("{} {what}: {detail}\n", ink.paint(mark, style.color));
+        if let Some(hint) = &f.hint {
+            out += &format!("  hint: {}\n", safe(hint, Lines::Escape));
+        }
+        out
+    })
+}
+
+/// A value as it stands, for verbs whose answer is the value itself.
+#[must_use]
+pub fn raw(value: &Value) -> String {
+    format!("{value}\n")
+}
