@@ -160,13 +160,39 @@ pub struct TaskSpec {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TeamSpec {
     pub name: Name,
+    /// Where the team works; absolute.
+    pub cwd: String,
     pub description: String,
     pub lead: LeadSpec,
     pub limits: LimitsSpec,
     pub layout: LayoutSpec,
     pub hooks: Map<String, Value>,
+    /// The file that the team leaves; absolute.
     pub report: Option<String>,
     pub members: Vec<MemberSpec>,
     /// In an order in which blockers come first.
     pub tasks: Vec<TaskSpec>,
+}
+
+/// The colours of members that have none of their own, told apart on light and dark terminals alike.
+const PALETTE: [&str; 8] = ["cyan", "green", "yellow", "magenta", "blue", "red", "brightcyan", "brightmagenta"];
+
+/// The colour of the `n`th member (from 0) without one of its own.
+#[must_use]
+pub fn palette(n: usize) -> &'static str {
+    PALETTE[n % PALETTE.len()]
+}
+
+/// Whether tmux knows the colour: one of eight words, the same with `bright` in front, `colour0` to `colour255`,
+/// or `#rrggbb`.
+#[must_use]
+pub fn is_color(text: &str) -> bool {
+    if let Some(hex) = text.strip_prefix('#') {
+        return hex.len() == 6 && hex.bytes().all(|b| b.is_ascii_hexdigit());
+    }
+    if let Some(n) = text.strip_prefix("colour").or_else(|| text.strip_prefix("color")) {
+        return n.len() <= 3 && n.bytes().all(|b| b.is_ascii_digit()) && n.parse::<u8>().is_ok();
+    }
+    let word = text.strip_prefix("bright").unwrap_or(text);
+    ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"].contains(&word)
 }

@@ -1,1 +1,20 @@
-//! (room spec)
+//! Team specs that people write: found, read, checked, and every mistake shown where it stands.
+
+mod error;
+mod find;
+mod load;
+mod member;
+mod order;
+mod program;
+mod section;
+mod suggest;
+mod task;
+mod team;
+mod vars;
+
+pub use error::{Mistake, SpecError};
+pub use find::{Found, find, list};
+pub use load::{LoadOptions, MAX_SPEC_BYTES, SPEC_VERSION, load, parse};
+
+#[cfg(test)]
+mod tests;

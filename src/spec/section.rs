@@ -1,0 +1,348 @@
+//! One table of a spec, read key by key. A mistake is noted and reading goes on, so that one run shows all of them.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use serde_json::{Map, Value as Json};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::{Mistake, quote};
+use super::suggest::{did_you_mean, words};
+use super::vars::{BadVar, Vars};
+use crate::model::name::Name;
+use crate::model::time::Span;
+
+pub(super) type Entry<'i> = Spanned<DeValue<'i>>;
+
+/// A value and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct At<T> {
+    pub value: T,
+    pub at: Range<usize>,
+}
+
+/// A key that a later version knows, with the one value that is already true.
+pub(super) struct Later {
+    pub key: &'static str,
+    pub only: Option<&'static str>,
+}
+
+/// The file being read and what was found wrong with it.
+pub(super) struct Desk<'a> {
+    pub text: &'a str,
+    pub vars: Vars,
+    pub mistakes: RefCell<Vec<Mistake>>,
+}
+
+impl<'a> Desk<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, vars: Vars::default(), mistakes: RefCell::default() }
+    }
+
+    pub(super) fn note(&self, mistake: Mistake) {
+        self.mistakes.borrow_mut().push(mistake);
+    }
+
+    /// A string with its variables filled in; an unknown one is noted at its own place.
+    pub(super) fn fill(&self, raw: &str, at: &Range<usize>) -> Option<String> {
+        let bad = match self.vars.fill(raw) {
+            Ok(text) => return Some(text),
+            Err(bad) => bad,
+        };
+        let mistake = match &bad {
+            BadVar::Unknown(name) => {
+                let names = self.vars.names();
+                Mistake::at(self.inside(at, &format!("${{{name}}}")), format!("unknown variable {}", quote(name)), "")
+                    .help(format!(
+                        "{}\nmore are declared in `[vars]`; a plain dollar sign is written `$$`",
+                        did_you_mean(name, "known variables", &names)
+                    ))
+            }
+            BadVar::Open => Mistake::at(self.inside(at, "${"), "`${` without its `}`", "")
+                .help("a variable is written `${name}`, a plain dollar sign `$$`"),
+        };
+        self.note(mistake);
+        None
+    }
+
+    /// The place of `part` within a value, or the whole value where it is written with escapes.
+    fn inside(&self, at: &Range<usize>, part: &str) -> Range<usize> {
+        let found = self.text.get(at.clone()).and_then(|raw| raw.find(part));
+        found.map_or(at.clone(), |i| at.start + i..at.start + i + part.len())
+    }
+
+    pub(super) fn wrong_type(&self, key: &str, entry: &Entry<'_>, expected: &str) {
+        let got = kind(entry.get_ref());
+        self.note(Mistake::at(entry.span(), format!("`{key}` must be {expected}"), format!("this is {got}")));
+    }
+
+    /// The string of an entry, filled in.
+    pub(super) fn text_of(&self, key: &str, entry: &Entry<'_>) -> Option<At<String>> {
+        let DeValue::String(raw) = entry.get_ref() else {
+            self.wrong_type(key, entry, "a string");
+            return None;
+        };
+        let value = self.fill(raw, &entry.span())?;
+        if value.contains('\0') {
+            self.note(Mistake::at(entry.span(), format!("`{key}` holds a NUL character"), "no program can take it"));
+            return None;
+        }
+        Some(At { value, at: entry.span() })
+    }
+
+    /// The strings of an array, filled in; `None` if one of them is not a string.
+    pub(super) fn list_of(&self, key: &str, entry: &Entry<'_>) -> Option<Vec<At<String>>> {
+        let DeValue::Array(items) = entry.get_ref() else {
+            self.wrong_type(key, entry, "an array of strings");
+            return None;
+        };
+        let all: Vec<Option<At<String>>> = items.iter().map(|i| self.text_of(&format!("{key}[]"), i)).collect();
+        all.into_iter().collect()
+    }
+
+    /// A name that keeps the rules.
+    pub(super) fn name_of(&self, what: &str, text: &At<String>) -> Option<Name> {
+        match Name::parse(&text.value) {
+            Ok(name) => Some(name),
+            Err(why) => {
+                let message = format!("{} is not a {what}: {why}", quote(&text.value));
+                self.note(Mistake::at(text.at.clone(), message, "").help(
+                    "a name has 1 to 64 bytes of letters, digits, `-`, `_` and `.`, and starts with a letter, a digit or `_`",
+                ));
+                None
+            }
+        }
+    }
+
+    /// Any value as JSON.
+    pub(super) fn json_of(&self, key: &str, entry: &Entry<'_>) -> Option<Json> {
+        Some(match entry.get_ref() {
+            DeValue::String(_) => Json::String(self.text_of(key, entry)?.value),
+            DeValue::Integer(n) => match i64::from_str_radix(n.as_str(), n.radix()) {
+                Ok(n) => Json::from(n),
+                Err(_) => {
+                    self.note(Mistake::at(entry.span(), format!("`{key}` is too large a number"), ""));
+                    return None;
+                }
+            },
+            DeValue::Float(x) => {
+                let number = x.as_str().parse().ok().and_then(serde_json::Number::from_f64);
+                let Some(number) = number else {
+                    self.note(Mistake::at(entry.span(), format!("`{key}` is not a finite number"), ""));
+                    return None;
+                };
+                Json::Number(number)
+            }
+            DeValue::Boolean(b) => Json::Bool(*b),
+            DeValue::Datetime(t) => Json::String(t.to_string()),
+            DeValue::Array(items) => {
+                Json::Array(items.iter().map(|i| self.json_of(key, i)).collect::<Option<Vec<_>>>()?)
+            }
+            DeValue::Table(table) => {
+                let mut map = Map::new();
+                for (name, value) in in_order(table) {
+                    map.insert(name.get_ref().to_string(), self.json_of(name.get_ref(), value)?);
+                }
+                Json::Object(map)
+            }
+        })
+    }
+}
+
+/// The entries of a table as they stand in the file.
+pub(super) fn in_order<'a, 'i>(table: &'a DeTable<'i>) -> Vec<(&'a Spanned<std::borrow::Cow<'i, str>>, &'a Entry<'i>)> {
+    let mut all: Vec<_> = table.iter().collect();
+    all.sort_by_key(|(key, _)| key.span().start);
+    all
+}
+
+fn kind(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a float",
+        DeValue::Boolean(_) => "a boolean",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "an array",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+/// A table, maybe with another one under it that gives what it does not say.
+pub(super) struct Section<'a, 'i> {
+    pub desk: &'a Desk<'a>,
+    pub top: &'a DeTable<'i>,
+    pub under: Option<&'a DeTable<'i>>,
+    pub at: Range<usize>,
+}
+
+impl<'a, 'i> Section<'a, 'i> {
+    /// The value of a key, and whether the table itself says it.
+    pub(super) fn entry(&self, key: &str) -> Option<(&'a Entry<'i>, bool)> {
+        let own = self.top.get(key).map(|e| (e, true));
+        own.or_else(|| self.under?.get(key).map(|e| (e, false)))
+    }
+
+    pub(super) fn text(&self, key: &str) -> Option<At<String>> {
+        self.desk.text_of(key, self.entry(key)?.0)
+    }
+
+    pub(super) fn string(&self, key: &str) -> Option<String> {
+        self.text(key).map(|t| t.value)
+    }
+
+    pub(super) fn list(&self, key: &str) -> Option<Vec<At<String>>> {
+        self.desk.list_of(key, self.entry(key)?.0)
+    }
+
+    pub(super) fn strings(&self, key: &str) -> Vec<String> {
+        self.list(key).unwrap_or_default().into_iter().map(|t| t.value).collect()
+    }
+
+    pub(super) fn flag(&self, key: &str) -> Option<bool> {
+        let (entry, _) = self.entry(key)?;
+        if let DeValue::Boolean(b) = entry.get_ref() {
+            return Some(*b);
+        }
+        self.desk.wrong_type(key, entry, "`true` or `false`");
+        None
+    }
+
+    /// A whole number of `range`.
+    pub(super) fn number(&self, key: &str, range: std::ops::RangeInclusive<u64>) -> Option<u64> {
+        let (entry, _) = self.entry(key)?;
+        let expected = format!("a whole number from {} to {}", range.start(), range.end());
+        let DeValue::Integer(n) = entry.get_ref() else {
+            self.desk.wrong_type(key, entry, &expected);
+            return None;
+        };
+        match u64::from_str_radix(n.as_str(), n.radix()) {
+            Ok(n) if range.contains(&n) => Some(n),
+            _ => {
+                self.desk.note(Mistake::at(entry.span(), format!("`{key}` must be {expected}"), "out of range"));
+                None
+            }
+        }
+    }
+
+    /// A length of time: `"5m"`, or whole seconds. Zero only where `zero` allows it.
+    pub(super) fn span(&self, key: &str, zero: bool) -> Option<Span> {
+        let (entry, _) = self.entry(key)?;
+        let span = match entry.get_ref() {
+            DeValue::String(_) => {
+                let text = self.desk.text_of(key, entry)?;
+                match text.value.parse::<Span>() {
+                    Ok(span) => span,
+                    Err(why) => {
+                        self.desk.note(Mistake::at(text.at, format!("`{key}`: {why}"), ""));
+                        return None;
+                    }
+                }
+            }
+            DeValue::Integer(n) if n.as_str().parse::<u64>().is_ok() && n.radix() == 10 => {
+                Span::secs(n.as_str().parse().unwrap_or_default())
+            }
+            _ => {
+                self.desk.wrong_type(key, entry, "a length of time like \"250ms\", \"5s\", \"2m\" or \"1h30m\"");
+                return None;
+            }
+        };
+        if span.0.is_zero() && !zero {
+            self.desk.note(Mistake::at(entry.span(), format!("`{key}` must be longer than nothing"), ""));
+            return None;
+        }
+        Some(span)
+    }
+
+    /// One of a few words; those in `later` are known, but to a later version.
+    pub(super) fn word<T: Copy>(&self, key: &str, known: &[(&'static str, T)], later: &[&str]) -> Option<T> {
+        let text = self.text(key)?;
+        if let Some((_, value)) = known.iter().find(|(word, _)| *word == text.value) {
+            return Some(*value);
+        }
+        let all: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
+        if later.contains(&text.value.as_str()) {
+            let message = format!("`{key} = {:?}` is not supported by this version of crewmux", text.value);
+            self.desk
+                .note(Mistake::at(text.at, message, "not supported yet").help(format!("it supports {}", words(&all))));
+            return None;
+        }
+        let message = format!("{} is not a word for `{key}`", quote(&text.value));
+        let mut help = format!("expected one of {}", words(&all));
+        if let Some(near) = super::suggest::nearest(&text.value, all.iter().copied()) {
+            help = format!("did you mean `{near}`? {help}");
+        }
+        self.desk.note(Mistake::at(text.at, message, "").help(help));
+        None
+    }
+
+    /// A table below this one.
+    pub(super) fn table(&self, key: &str) -> Option<Section<'a, 'i>> {
+        let (entry, _) = self.entry(key)?;
+        if let DeValue::Table(table) = entry.get_ref() {
+            return Some(Section { desk: self.desk, top: table, under: None, at: entry.span() });
+        }
+        self.desk.wrong_type(key, entry, &format!("a table, written under `[{key}]`"));
+        None
+    }
+
+    /// The tables of `[[key]]`.
+    pub(super) fn tables(&self, key: &str) -> Vec<Section<'a, 'i>> {
+        let Some((entry, _)) = self.entry(key) else { return Vec::new() };
+        let expected = format!("an array of tables, each written under `[[{key}]]`");
+        let DeValue::Array(items) = entry.get_ref() else {
+            self.desk.wrong_type(key, entry, &expected);
+            return Vec::new();
+        };
+        let mut out = Vec::new();
+        for item in items.iter() {
+            match item.get_ref() {
+                DeValue::Table(table) => {
+                    out.push(Section { desk: self.desk, top: table, under: None, at: item.span() });
+                }
+                _ => self.desk.wrong_type(key, item, &expected),
+            }
+        }
+        out
+    }
+
+    /// Notes every key that this table does not know.
+    pub(super) fn check_keys(&self, place: &str, known: &[&str], later: &[Later]) {
+        for (key, value) in in_order(self.top) {
+            let name: &str = key.get_ref();
+            if known.contains(&name) {
+                continue;
+            }
+            if let Some(l) = later.iter().find(|l| l.key == name) {
+                self.check_later(key.span(), value, l);
+                continue;
+            }
+            let mut all: Vec<&str> = known.to_vec();
+            all.extend(later.iter().filter(|l| l.only.is_some()).map(|l| l.key));
+            let mut help = did_you_mean(name, &format!("keys of {place}"), &all);
+            if super::suggest::nearest(name, all.iter().copied()).is_none_or(|near| near != name)
+                && let Some(home) = super::team::home_of(name, place)
+            {
+                help = format!("`{name}` belongs in {home}");
+            }
+            let message = format!("unknown key {} in {place}", quote(name));
+            self.desk.note(Mistake::at(key.span(), message, "").help(help));
+        }
+    }
+
+    fn check_later(&self, key: Range<usize>, value: &Entry<'_>, later: &Later) {
+        let Later { key: name, only } = later;
+        if let (Some(only), DeValue::String(text)) = (only, value.get_ref())
+            && text == only
+        {
+            return;
+        }
+        let (at, help) = match only {
+            Some(only) => (value.span(), format!("`{name} = \"{only}\"` is what this version does")),
+            None => (key, format!("remove `{name}`, or use a version of crewmux that has it")),
+        };
+        let message = format!("`{name}` is not supported by this version of crewmux");
+        self.desk.note(Mistake::at(at, message, "not supported yet").help(help));
+    }
+}
