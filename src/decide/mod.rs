@@ -2,5 +2,7 @@
 
 pub mod authority;
 pub mod board;
+pub mod lead;
 pub mod ledger;
 pub mod restart;
+pub mod teammate;

@@ -53,7 +53,7 @@ impl Lead {
             out.push(Effect::Log(EventRecord::of("processes_left", name).with("pids", left)));
         }
         out.push(Effect::ReturnTasks { name: name.clone(), life });
-        self.withdraw_life(name, life, now, out);
+        self.withdraw_life(name, life, out);
         let mut record = EventRecord::of("member_left", name).with("reason", &exit.reason);
         if let Some(code) = exit.code {
             record = record.with("code", code);

@@ -149,11 +149,11 @@ impl Lead {
         out: &mut Vec<Effect>,
     ) {
         let name = spec.name.clone();
-        if let Some(there) = self.entry(&name) {
+        if let Some(there) = self.entry(&name).cloned() {
             if there.spawn_id == spawn_id {
                 match self.batches.get_mut(&spawn_id) {
                     Some(batch) => batch.askers.push(asker),
-                    None => self.reply(asker, 0, None, spawned(there), out),
+                    None => self.reply(asker, 0, None, spawned(&there), out),
                 }
                 return;
             }

@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::state::{Effect, EventRecord, Lead, PLAN_GRACE, Phase};
-use crate::decide::ledger::{Decider, LedgerError};
+use crate::decide::authority::Authority;
+use crate::decide::ledger::{Decider, LedgerError, Verdict};
 use crate::model::id::{Life, MessageId, RequestId};
 use crate::model::message::{Body, Message, PermissionDecision};
 use crate::model::name::Name;
@@ -38,7 +39,7 @@ impl Lead {
         out: &mut Vec<Effect>,
     ) {
         let current = self.seats.get(from).is_some_and(|s| s.life == life);
-        if !current || self.ledger.get(&id).is_some() {
+        if !current || self.ledger.get(id).is_some() {
             return;
         }
         let Some(agent) = self.team.member(from).map(|m| m.agent_id.clone()) else { return };
@@ -79,17 +80,28 @@ impl Lead {
         now: Timestamp,
         out: &mut Vec<Effect>,
     ) {
-        let by = Decider { name: message.from.name.clone() };
-        match self.ledger.decide(&id, &by, approve, hash, feedback, always, now) {
+        let by = self.decider(&message.from.name);
+        let verdict = Verdict { approve, hash, feedback: feedback.as_deref(), always };
+        match self.ledger.decide(id, &by, &verdict, now) {
             Ok(record) => {
                 self.ledger.apply(record.clone());
                 out.push(Effect::Ledger(record));
                 self.decided(&id, now, out);
-                let state = self.ledger.get(&id).map(|r| r.state.as_str());
+                let state = self.ledger.get(id).map(|r| r.state.as_str());
                 self.reply(message.id, 0, None, json!({"id": id, "state": state}), out);
             }
             Err(error) => self.refuse(message.id, &error, out),
         }
+    }
+
+    /// With what right the sender of a message decides.
+    fn decider(&self, name: &Name) -> Decider {
+        let authority = match name {
+            n if n.is_operator() => Authority::Operator,
+            n if n.is_lead() => Authority::Lead,
+            _ => Authority::Member,
+        };
+        Decider { name: name.clone(), life: self.seats.get(name).map(|s| s.life), authority }
     }
 
     fn refuse(&self, asker: MessageId, error: &LedgerError, out: &mut Vec<Effect>) {
@@ -107,8 +119,9 @@ impl Lead {
         now: Timestamp,
         out: &mut Vec<Effect>,
     ) -> bool {
-        let by = Decider { name: by.clone() };
-        match self.ledger.decide(&request.id, &by, approve, None, feedback, false, now) {
+        let by = self.decider(by);
+        let verdict = Verdict { approve, hash: None, feedback: feedback.as_deref(), always: false };
+        match self.ledger.decide(request.id, &by, &verdict, now) {
             Ok(record) => {
                 self.ledger.apply(record.clone());
                 out.push(Effect::Ledger(record));
@@ -128,7 +141,7 @@ impl Lead {
 
     /// What a decision sets in motion: the answer to the asker, and for plans the end of the planning.
     fn decided(&mut self, id: &RequestId, now: Timestamp, out: &mut Vec<Effect>) {
-        let Some(request) = self.ledger.get(id).cloned() else { return };
+        let Some(request) = self.ledger.get(*id).cloned() else { return };
         out.push(Effect::Log(
             EventRecord::of("request_decided", &request.member)
                 .with("request_id", id)
@@ -183,7 +196,7 @@ impl Lead {
     }
 
     fn mark_answered(&mut self, id: &RequestId, out: &mut Vec<Effect>) {
-        if let Some(record) = self.ledger.answered(id) {
+        if let Ok(Some(record)) = self.ledger.answered(*id) {
             self.ledger.apply(record.clone());
             out.push(Effect::Ledger(record));
         }
@@ -208,8 +221,8 @@ impl Lead {
     }
 
     /// A life is over: what it asked, and what was asked of it, is void.
-    pub(super) fn withdraw_life(&mut self, name: &Name, life: Life, now: Timestamp, out: &mut Vec<Effect>) {
-        for record in self.ledger.withdraw_life(name, life, now) {
+    pub(super) fn withdraw_life(&mut self, name: &Name, life: Life, out: &mut Vec<Effect>) {
+        for record in self.ledger.withdraw_life(name, life) {
             let Some(request) = record.request().cloned() else { continue };
             self.ledger.apply(record.clone());
             out.push(Effect::Ledger(record));
@@ -222,11 +235,11 @@ impl Lead {
     /// After a restart of the lead: decisions that may not have been delivered are sent again, and open
     /// shutdowns whose asker is gone with the earlier lead go on to their deadline.
     pub(super) fn repair_ledger(&mut self, now: Timestamp, out: &mut Vec<Effect>) {
-        let unanswered: Vec<Request> = self.ledger.unanswered().cloned().collect();
+        let unanswered: Vec<Request> = self.ledger.unanswered().into_iter().cloned().collect();
         for request in unanswered {
             self.answer(&request, out);
         }
-        let open: Vec<Request> = self.ledger.open_requests().cloned().collect();
+        let open: Vec<Request> = self.ledger.open_requests().into_iter().cloned().collect();
         for request in open {
             if request.kind == RequestKind::Shutdown
                 && let (Some(asker), true) = (request.asked_by, self.seats.contains_key(&request.member))
@@ -243,7 +256,7 @@ impl Lead {
         // A planning life whose plan was approved before the crash is still to be replaced.
         let margin = now.plus(PLAN_GRACE + Duration::from_secs(1));
         for member in self.team.members.iter().filter(|m| m.plan_id.is_some()) {
-            let approved_life = member.plan_id.and_then(|id| self.ledger.get(&id)).and_then(|r| r.life);
+            let approved_life = member.plan_id.and_then(|id| self.ledger.get(id)).and_then(|r| r.life);
             if let Some(seat) = self.seats.get_mut(&member.name)
                 && approved_life == Some(seat.life)
             {

@@ -128,7 +128,7 @@ impl Lead {
     }
 
     fn open_shutdown(&self, name: &Name) -> Option<&Request> {
-        self.ledger.open_requests().find(|r| r.kind == RequestKind::Shutdown && r.member == *name)
+        self.ledger.open_for(name, RequestKind::Shutdown)
     }
 
     pub(super) fn shutdown_response(
@@ -140,7 +140,7 @@ impl Lead {
         now: Timestamp,
         out: &mut Vec<Effect>,
     ) {
-        let Some(request) = self.ledger.get(&id).cloned() else { return };
+        let Some(request) = self.ledger.get(id).cloned() else { return };
         if !self.settle(&request, from, approve, reason.clone(), now, out) {
             return;
         }

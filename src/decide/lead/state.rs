@@ -243,8 +243,7 @@ impl Lead {
             };
             [phase, seat.stop_by]
         });
-        let requests = self.ledger.open_requests().map(|r| r.expires);
-        seats.chain(requests).flatten().min()
+        seats.chain([self.ledger.next_expiry()]).flatten().min()
     }
 
     /// Whether any life is starting, up or ending.
