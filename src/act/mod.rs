@@ -1,1 +1,26 @@
-//! (room act)
+//! Verbs as data and the one door they go through.
+//!
+//! `act(desk, who, verb)` is where it is decided who may do what, and nowhere else. A person's shell calls
+//! it as the operator; a member's shell writes the verb into the member's outbox and its teammate calls
+//! it as the member ([`client`] does either). It knows nothing of tmux and starts nothing: what needs the
+//! lead becomes control mail to the lead.
+
+mod ask;
+pub mod board;
+pub mod client;
+pub mod desk;
+mod door;
+mod error;
+mod near;
+pub mod outbox;
+pub mod send;
+mod task;
+mod verb;
+pub mod who;
+
+pub use client::Client;
+pub use desk::Desk;
+pub use door::{Done, act};
+pub use error::ActError;
+pub use verb::{Answer, Send, Verb};
+pub use who::{Descent, Who};

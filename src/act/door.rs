@@ -1,0 +1,69 @@
+//! The door: who may do what, and the way to whoever does it.
+
+use super::desk::Desk;
+use super::error::ActError;
+use super::verb::{Answer, Verb};
+use super::who::Who;
+use super::{ask, send, task};
+use crate::decide::authority::Authority;
+use crate::model::id::MessageId;
+
+/// What became of a verb.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Done {
+    /// It is done.
+    Answer(Answer),
+    /// The lead was asked; its reply names this message.
+    Asked(MessageId),
+}
+
+/// Does `verb` in the name of `who`, or asks the lead to.
+///
+/// # Errors
+/// Every refusal, with the exit code and the hint that it is to end with.
+pub fn act(desk: &mut Desk, who: &Who, id: MessageId, verb: Verb) -> Result<Done, ActError> {
+    may(who, &verb)?;
+    match verb {
+        Verb::Send(send) => send::send(desk, who, id, send).map(Done::Answer),
+        Verb::TaskAdd { .. }
+        | Verb::TaskClaim { .. }
+        | Verb::TaskDone { .. }
+        | Verb::TaskFail { .. }
+        | Verb::TaskRelease { .. }
+        | Verb::TaskAssign { .. }
+        | Verb::TaskRm { .. } => task::task(desk, who, verb).map(Done::Answer),
+        Verb::SubmitPlan { request_id, plan, summary } => {
+            ask::submit_plan(desk, who, request_id, plan, summary).map(Done::Answer)
+        }
+        Verb::Ack { ids, up_to } => ask::ack(desk, who, &ids, up_to).map(Done::Answer),
+        // A teammate answers this itself; nobody else has a program that could be ready.
+        Verb::Ready => Err(ActError::forbidden("only a member's program says that it is ready")),
+        Verb::Spawn { .. } | Verb::Stop { .. } | Verb::Restart { .. } | Verb::Shutdown { .. } | Verb::Decide { .. } => {
+            ask::lead(desk, who, id, verb).map(Done::Asked)
+        }
+    }
+}
+
+/// The whole table of rights. A member's word about its own shutdown never comes here: its teammate takes it.
+fn may(who: &Who, verb: &Verb) -> Result<(), ActError> {
+    let member = who.authority == Authority::Member;
+    let refuse = |text: &str| Err(ActError::forbidden(text.to_owned()));
+    match verb {
+        Verb::Spawn { .. } if member => Err(ActError::forbidden("the team roster is flat: members do not start members")
+            .hint("ask the lead: `crewmux send team-lead …`")),
+        Verb::Stop { .. } | Verb::Restart { .. } | Verb::Shutdown { .. } if member => {
+            refuse("members cannot end or restart each other or the lead; the lead and the operator can")
+        }
+        Verb::Decide { .. } if member => {
+            refuse("only the lead and the operator decide requests; a member decides only its own shutdown")
+        }
+        Verb::TaskAssign { .. } if member => refuse("only the lead and the operator assign tasks"),
+        Verb::SubmitPlan { .. } if !member => {
+            Err(ActError::forbidden("only a member submits a plan").hint("act for one with `--member NAME`"))
+        }
+        Verb::TaskClaim { .. } if !member => {
+            Err(ActError::forbidden("a claim belongs to a member's life").hint("act for one with `--member NAME`"))
+        }
+        _ => Ok(()),
+    }
+}

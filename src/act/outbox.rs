@@ -1,0 +1,48 @@
+//! A member's outbox and replies: how a verb gets from its program to its teammate and back.
+
+use serde::{Deserialize, Serialize};
+
+use super::error::ActError;
+use super::verb::{Answer, Verb};
+use crate::model::id::{Life, MessageId};
+
+/// One line of `outbox.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Wish {
+    pub id: MessageId,
+    /// The life that the program belongs to: a wish of an earlier one is void.
+    pub life: Life,
+    #[serde(flatten)]
+    pub verb: Verb,
+}
+
+/// One line of `replies.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reply {
+    pub to: MessageId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ActError>,
+}
+
+impl Reply {
+    #[must_use]
+    pub fn new(to: MessageId, result: Result<Answer, ActError>) -> Self {
+        match result {
+            Ok(answer) => Self { to, answer: Some(answer), error: None },
+            Err(error) => Self { to, answer: None, error: Some(error) },
+        }
+    }
+
+    /// The verb's result.
+    ///
+    /// # Errors
+    /// What the teammate refused it with.
+    pub fn into_result(self) -> Result<Answer, ActError> {
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(self.answer.unwrap_or_default()),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What can be asked of a team.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::model::id::{MessageId, RequestId, SpawnId, TaskId};
+use crate::model::message::Priority;
+use crate::model::name::Name;
+use crate::model::spec::MemberSpec;
+use crate::model::task::{NewTask, TaskResult};
+
+/// One verb with its arguments. It travels through a member's outbox as JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "verb", rename_all = "snake_case")]
+pub enum Verb {
+    Send(Send),
+    /// Marks mail of one's own inbox as read: these ids, or all of it up to a seq.
+    Ack { #[serde(default)] ids: Vec<MessageId>, #[serde(default)] up_to: Option<u64> },
+    Ready,
+
+    TaskAdd { task: NewTask },
+    TaskClaim { #[serde(default)] id: Option<TaskId> },
+    TaskDone { id: TaskId, #[serde(default)] epoch: Option<u64>, #[serde(default)] result: TaskResult },
+    TaskFail { id: TaskId, #[serde(default)] epoch: Option<u64>, #[serde(default)] result: TaskResult },
+    TaskRelease { id: TaskId, #[serde(default)] epoch: Option<u64> },
+    TaskAssign { id: TaskId, #[serde(default)] member: Option<Name> },
+    TaskRm { id: TaskId },
+
+    SubmitPlan { request_id: RequestId, plan: String, #[serde(default)] summary: Option<String> },
+    Decide { request_id: RequestId, approve: bool, #[serde(default)] hash: Option<String>, #[serde(default)] feedback: Option<String>, #[serde(default)] always: bool },
+
+    Spawn { spawn_id: SpawnId, spec: Box<MemberSpec> },
+    Stop { name: Name },
+    Restart { name: Name },
+    /// The shutdown handshake with `name`, or with everyone.
+    Shutdown { #[serde(default)] name: Option<Name>, #[serde(default)] reason: Option<String>, #[serde(default)] grace_ms: Option<u64>, #[serde(default)] force: bool },
+}
+
+/// A message to someone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Send {
+    /// The address as it was written.
+    pub to: String,
+    pub text: String,
+    #[serde(default)]
+    pub summary: Option<String>,
+    #[serde(default)]
+    pub priority: Priority,
+    #[serde(default)]
+    pub reply_to: Option<MessageId>,
+    /// Given by the sender: the same id twice is one message.
+    #[serde(default)]
+    pub id: Option<MessageId>,
+    #[serde(default)]
+    pub durable: bool,
+    /// Also to a member that has ended: it gets the message if it is started again.
+    #[serde(default)]
+    pub queue: bool,
+}
+
+/// What a verb came to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The documented `--json` shape of the verb.
+    #[serde(default)]
+    pub value: Value,
+    /// What the caller should know besides, a line each.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+impl Answer {
+    #[must_use]
+    pub fn of(value: Value) -> Self {
+        Self { value, notes: Vec::new() }
+    }
+}
+
+impl Verb {
+    /// The word a person would use for it.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Send(_) => "send",
+            Self::Ack { .. } => "inbox --ack",
+            Self::Ready => "ready",
+            Self::TaskAdd { .. } => "task add",
+            Self::TaskClaim { .. } => "task claim",
+            Self::TaskDone { .. } => "task done",
+            Self::TaskFail { .. } => "task fail",
+            Self::TaskRelease { .. } => "task release",
+            Self::TaskAssign { .. } => "task assign",
+            Self::TaskRm { .. } => "task rm",
+            Self::SubmitPlan { .. } => "plan submit",
+            Self::Decide { approve: true, .. } => "approve",
+            Self::Decide { .. } => "reject",
+            Self::Spawn { .. } => "spawn",
+            Self::Stop { .. } => "stop",
+            Self::Restart { .. } => "restart",
+            Self::Shutdown { .. } => "shutdown",
+        }
+    }
+}
