@@ -1,1 +1,4 @@
-//! (room view)
+//! What people and models look at, as text.
+
+pub mod graph;
+pub mod xml;
