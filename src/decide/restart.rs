@@ -70,3 +70,75 @@ fn pause(in_a_row: u32) -> Duration {
 fn means(text: &str, reason: &str) -> bool {
     text.strip_prefix(reason).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exit(code: Option<i32>, signal: Option<i32>, reason: &str) -> Exit {
+        Exit { life: None, code, signal, reason: reason.into(), at: Timestamp(0) }
+    }
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp(ms * 1000)
+    }
+
+    #[test]
+    fn the_policy_and_the_way_it_ended() {
+        use RestartPolicy::{Always, Never, OnFailure};
+        for (policy, code, signal, reason, again) in [
+            (OnFailure, Some(0), None, "exited", false),
+            (OnFailure, Some(1), None, "exited", true),
+            (OnFailure, None, Some(9), "killed", true),
+            (OnFailure, None, None, "exited", true),
+            (Always, Some(0), None, "exited", true),
+            (Always, Some(1), None, "exited", true),
+            (Never, Some(1), None, "exited", false),
+            (Never, None, Some(11), "killed", false),
+            (Always, Some(0), None, "shutdown", false),
+            (Always, Some(1), None, "shutdown: the work is done", false),
+            (Always, None, Some(15), "stopped", false),
+            (Always, None, Some(1), "pane closed", false),
+            (OnFailure, None, Some(15), "stopped", false),
+            (OnFailure, Some(1), None, "shutdowns are not my thing", true),
+        ] {
+            let got = decide(policy, &[], &exit(code, signal, reason), at(0));
+            assert_eq!(got == Restart::After(FIRST_PAUSE), again, "{policy:?} {code:?} {signal:?} {reason}: {got:?}");
+        }
+    }
+
+    #[test]
+    fn the_pause_doubles_and_the_sixth_restart_within_the_window_is_refused() {
+        let failed = exit(Some(1), None, "exited");
+        let mut history = Vec::new();
+        let mut now = 0;
+        for pause in [500, 1000, 2000, 4000, 8000] {
+            let got = decide(RestartPolicy::OnFailure, &history, &failed, at(now));
+            assert_eq!(got, Restart::After(Duration::from_millis(pause)));
+            now += i64::try_from(pause).unwrap();
+            history.push(at(now));
+        }
+        let Restart::No(reason) = decide(RestartPolicy::OnFailure, &history, &failed, at(now)) else { panic!() };
+        assert_eq!(reason, "given up after 5 restarts within 60 s");
+        // The first restart, at 0.5 s, leaves the window at 60.5 s.
+        assert!(matches!(decide(RestartPolicy::OnFailure, &history, &failed, at(60_499)), Restart::No(_)));
+        assert_eq!(
+            decide(RestartPolicy::OnFailure, &history, &failed, at(60_500)),
+            Restart::After(Duration::from_secs(16))
+        );
+        assert_eq!(
+            decide(RestartPolicy::OnFailure, &history, &failed, at(now + 60_000)),
+            Restart::After(FIRST_PAUSE),
+            "a life that lasted begins anew"
+        );
+    }
+
+    #[test]
+    fn the_pause_has_an_upper_end_and_the_order_of_history_does_not_matter() {
+        let failed = exit(Some(1), None, "exited");
+        let mut history: Vec<Timestamp> = (0..200).map(|n| at(n * 20_000)).collect();
+        history.reverse();
+        let got = decide(RestartPolicy::Always, &history, &failed, at(199 * 20_000 + 5_000));
+        assert_eq!(got, Restart::After(LONGEST_PAUSE));
+    }
+}

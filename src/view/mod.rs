@@ -18,3 +18,7 @@ pub use plain::{Lines, Style, safe};
 pub use requests::RequestView;
 pub use status::{Alive, LeadView, MemberView, StatusView, TaskCounts};
 pub use teams::TeamRow;
+//! What people and models look at, as text.
+
+pub mod graph;
+pub mod xml;

@@ -15,6 +15,8 @@ mod record;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_edges;
+#[cfg(test)]
 mod tests_prop;
 
 use std::collections::{BTreeMap, BTreeSet};
