@@ -206,7 +206,7 @@ mod tests {
             let end = [" #", " | ", " > "].iter().filter_map(|cut| example.find(cut)).min().unwrap_or(example.len());
             let mut words = vec![String::new()];
             let mut quoted = false;
-            for c in example[..end].chars() {
+            for c in example[..end].trim_end().chars() {
                 match c {
                     '\'' => quoted = !quoted,
                     ' ' if !quoted => words.push(String::new()),

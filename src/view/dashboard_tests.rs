@@ -130,8 +130,8 @@ fn an_empty_team_has_a_screen_too() {
 
 #[test]
 fn every_size_fits_and_says_who_asks() {
-    for rows in 5..40 {
-        for columns in (20..120).step_by(7) {
+    for rows in [5, 6, 7, 9, 12, 16, 24, 40] {
+        for columns in [20, 33, 50, 80, 119] {
             for (members, n) in [(0, 0), (1, 3), (4, 30), (64, 200)] {
                 for color in [false, true] {
                     let size = Size { columns, rows };
