@@ -1,5 +1,6 @@
 //! The command tree and the way from an argument list to an exit code.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -32,7 +33,7 @@ Exit codes:
     disable_help_subcommand = true,
     subcommand_value_name = "VERB",
     subcommand_help_heading = "Verbs",
-    after_help = "Example:\n  crewmux run audit --cwd ~/src/project    # a whole team, from launch to report",
+    after_help = "Example:\n  crewmux run audit --cwd ~/src/project    a whole team, from launch to report",
     after_long_help = EXIT_CODES
 )]
 pub struct Cli {
@@ -127,11 +128,15 @@ verbs! {
 /// Runs the program's own command line: parse, act, print the error, give the exit code.
 #[must_use]
 pub fn run() -> ExitCode {
-    // Errors of the parser itself must know about `--json` before it is parsed.
-    let wants_json = std::env::args_os().skip(1).take_while(|a| a != "--").any(|a| a == "--json");
-    let (result, json) = match Cli::try_parse() {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let (result, json) = match Cli::try_parse_from(&args) {
         Ok(cli) => (cli.verb.run(&cli.globals), cli.globals.json),
-        Err(error) => (usage::report(&error), wants_json),
+        Err(error) => {
+            // What was not parsed cannot say whether it asked for JSON: the words are looked at.
+            let words = args.get(1..).unwrap_or_default();
+            let json = words.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json");
+            (usage::report(&error, words), json)
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -139,5 +144,95 @@ pub fn run() -> ExitCode {
             error.print(json);
             error.exit_code()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn parse(line: &[&str]) -> Cli {
+        Cli::try_parse_from(std::iter::once("crewmux").chain(line.iter().copied())).unwrap()
+    }
+
+    fn help(verb: &[&str]) -> String {
+        let words = ["crewmux"].iter().chain(verb).chain(&["-h"]).copied();
+        Cli::try_parse_from(words).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_tree_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn help_of_some_verbs() {
+        insta::assert_snapshot!("help_send", help(&["send"]));
+        insta::assert_snapshot!("help_spawn", help(&["spawn"]));
+        insta::assert_snapshot!("help_task_add", help(&["task", "add"]));
+        insta::assert_snapshot!("help", help(&[]));
+    }
+
+    #[test]
+    fn every_verb_shows_an_example() {
+        fn look(command: &clap::Command, path: &str) {
+            for verb in command.get_subcommands().filter(|verb| !verb.is_hide_set()) {
+                let path = format!("{path} {}", verb.get_name());
+                let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+                assert!(help.contains(&path), "{path} has no example of its own");
+                assert!(verb.get_about().is_some(), "{path} says nothing of itself");
+                look(verb, &path);
+            }
+        }
+        look(&Cli::command(), "crewmux");
+    }
+
+    #[test]
+    fn the_examples_of_all_verbs_parse() {
+        fn collect(command: &clap::Command, out: &mut Vec<String>) {
+            for verb in command.get_subcommands() {
+                let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+                out.extend(help.lines().filter_map(|line| line.find("crewmux ").map(|at| line[at..].to_owned())));
+                collect(verb, out);
+            }
+        }
+        let mut examples = Vec::new();
+        collect(&Cli::command(), &mut examples);
+        assert!(examples.len() > 40);
+        for example in examples {
+            // What stands behind a number sign, a pipe or an arrow is no longer ours.
+            let end = [" #", " | ", " > "].iter().filter_map(|cut| example.find(cut)).min().unwrap_or(example.len());
+            let mut words = vec![String::new()];
+            let mut quoted = false;
+            for c in example[..end].trim_end().chars() {
+                match c {
+                    '\'' => quoted = !quoted,
+                    ' ' if !quoted => words.push(String::new()),
+                    _ => words.last_mut().unwrap().push(c),
+                }
+            }
+            if let Err(error) = Cli::try_parse_from(words) {
+                panic!("{example}\n{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn texts_may_begin_with_a_dash_and_programs_keep_their_options() {
+        for line in [&["send", "scan", "-x; $(true)"][..], &["send", "scan", "--", "--json"]] {
+            let Verb::Send(args) = parse(line).verb else { panic!("not send") };
+            assert_eq!(args.text.as_deref(), line.last().copied());
+        }
+        let Verb::Spawn(args) = parse(&["spawn", "a", "--", "./p", "--json", "-h"]).verb else { panic!("not spawn") };
+        assert_eq!(args.argv, ["./p", "--json", "-h"]);
+        let cli = parse(&["send", "--json", "scan", "hi", "--member", "lead", "--wait=5s"]);
+        assert!(cli.globals.json);
+        assert_eq!(cli.globals.member, Some(Name::lead()));
+        let Verb::Send(args) = cli.verb else { panic!("not send") };
+        assert_eq!(args.wait, Some(Some(crate::model::time::Span::secs(5))));
+        let Verb::Send(args) = parse(&["send", "scan", "--wait", "hi"]).verb else { panic!("not send") };
+        assert_eq!((args.wait, args.text.as_deref()), (Some(None), Some("hi")));
     }
 }

@@ -12,7 +12,7 @@ use crate::model::name::Name;
 #[command(after_help = "\
 Examples:
   crewmux attach scan
-  crewmux attach --print        the command that does it, for a script")]
+  crewmux attach --print   # the command that does it, for a script")]
 pub struct Args {
     /// Whose pane to show; the lead's otherwise
     #[arg(value_name = "MEMBER", value_parser = someone)]

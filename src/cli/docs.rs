@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use clap::{Command, CommandFactory};
+use clap::{Args as _, Command, CommandFactory};
 
-use super::args::Cli;
+use super::args::{Cli, Globals};
 use super::error::{CommandError, ErrorKind, ResultExt};
 
 /// What `--json` prints, by verb.
@@ -21,8 +21,12 @@ pub fn command() -> Command {
 /// Completions for one shell.
 #[must_use]
 pub fn completions(shell: clap_complete::Shell) -> String {
+    // The generators offer hidden verbs too: they get a tree without them.
+    let mut tree = Globals::augment_args(Command::new("crewmux").version(env!("CARGO_PKG_VERSION")))
+        .disable_help_subcommand(true)
+        .subcommands(verbs(&Cli::command()).cloned());
     let mut out = Vec::new();
-    clap_complete::generate(shell, &mut command(), "crewmux", &mut out);
+    clap_complete::generate(shell, &mut tree, "crewmux", &mut out);
     String::from_utf8_lossy(&out).into_owned()
 }
 
@@ -147,4 +151,56 @@ fn options(command: &Command, heading: Option<&str>) -> String {
 /// Text inside a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn docs_are_fresh() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/cli.md");
+        let fresh = markdown();
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path, &fresh).unwrap();
+        }
+        let kept = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(kept == fresh, "docs/cli.md is stale; refresh it with `UPDATE_DOCS=1 cargo test docs_are_fresh`");
+    }
+
+    #[test]
+    fn every_verb_has_a_page_of_its_own() {
+        let pages = man_pages().unwrap();
+        let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names[0], "crewmux.1");
+        for name in ["crewmux-up.1", "crewmux-task-add.1", "crewmux-plan-submit.1"] {
+            assert!(names.contains(&name), "{name} is missing of {names:?}");
+        }
+        assert!(!names.iter().any(|name| name.contains("teammate") || name.contains("help")), "{names:?}");
+        let (_, page) = pages.iter().find(|(name, _)| name == "crewmux-task-add.1").unwrap();
+        assert!(page.contains("crewmux task add") || page.contains("crewmux\\-task\\-add"), "{page}");
+        assert!(page.contains("Count lines"), "the example is missing: {page}");
+    }
+
+    #[test]
+    fn completions_know_the_verbs() {
+        for shell in [clap_complete::Shell::Bash, clap_complete::Shell::Zsh, clap_complete::Shell::Fish] {
+            let text = completions(shell);
+            assert!(text.contains("shutdown") && text.contains("plan-mode"), "{shell}");
+            assert!(!text.contains("spawn-id"), "{shell} offers what is hidden");
+        }
+    }
+
+    #[test]
+    fn shapes_are_of_verbs_that_exist() {
+        let command = command();
+        let mut seen = 0;
+        for (verbs, _) in SHAPES.lines().filter_map(|line| line.split_once(": ")) {
+            for verb in verbs.split('`').skip(1).step_by(2).filter_map(|words| words.split(' ').next()) {
+                assert!(command.find_subcommand(verb).is_some(), "{verb}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 10);
+    }
 }

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use super::error::CommandError;
 use crate::view::specs::SpecRow;
 
-/// The folders that are looked through, in their order: `teams` here and in each folder above, then the person's own.
+/// The folders that are looked through, in their order: `teams` here and in each folder above up to the root of the
+/// repository, then the person's own. Outside a repository nothing above is ours to look into.
 #[must_use]
 pub fn folders() -> Vec<PathBuf> {
     let here = std::env::current_dir().unwrap_or_default();
-    let mut out: Vec<PathBuf> = here.ancestors().map(|dir| dir.join("teams")).filter(|dir| dir.is_dir()).collect();
-    if out.is_empty() {
-        out.push(here.join("teams"));
-    }
+    let root = here.ancestors().position(|dir| dir.join(".git").exists()).unwrap_or(0);
+    let ours = here.ancestors().take(root + 1).map(|dir| dir.join("teams"));
+    let mut out: Vec<PathBuf> =
+        ours.enumerate().filter(|(i, dir)| *i == 0 || dir.is_dir()).map(|(_, dir)| dir).collect();
     let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     // A relative XDG_CONFIG_HOME is to be ignored (XDG Base Directory Specification).
     let config = set("XDG_CONFIG_HOME").filter(|dir| dir.is_absolute());
@@ -78,22 +79,23 @@ fn all_in(folders: &[PathBuf]) -> Vec<SpecRow> {
     for path in folders.iter().flat_map(|dir| files(dir)) {
         let Some(name) = stem(&path) else { continue };
         let hidden = out.iter().any(|row| row.spec == name);
-        out.push(row(name, &path, hidden));
+        // Other people's `teams` folders hold other files: a spec has members.
+        out.extend(row(name, &path, hidden));
     }
     out
 }
 
-fn row(spec: String, path: &Path, hidden: bool) -> SpecRow {
+fn row(spec: String, path: &Path, hidden: bool) -> Option<SpecRow> {
     let path_text = path.display().to_string();
     let empty =
         SpecRow { spec, description: String::new(), members: 0, tasks: 0, path: path_text, error: None, hidden };
     let read = std::fs::read_to_string(path).map_err(|e| e.to_string());
     match read.and_then(|text| text.parse::<toml::Table>().map_err(|e| e.message().to_owned())) {
-        Err(error) => SpecRow { error: Some(error), ..empty },
+        Err(error) => Some(SpecRow { error: Some(error), ..empty }),
         Ok(table) => {
-            let count = |key: &str| table.get(key).and_then(toml::Value::as_array).map_or(0, Vec::len);
+            let count = |key: &str| table.get(key).and_then(toml::Value::as_array).map(Vec::len);
             let description = table.get("description").and_then(toml::Value::as_str).unwrap_or_default().to_owned();
-            SpecRow { description, members: count("member"), tasks: count("task"), ..empty }
+            Some(SpecRow { description, members: count("member")?, tasks: count("task").unwrap_or(0), ..empty })
         }
     }
 }
@@ -108,6 +110,7 @@ mod tests {
         std::fs::write(dir.path().join("audit.toml"), spec).unwrap();
         std::fs::write(dir.path().join("broken.toml"), "name = \n").unwrap();
         std::fs::write(dir.path().join("notes.md"), "").unwrap();
+        std::fs::write(dir.path().join("rustfmt.toml"), "max_width = 120\n").unwrap();
         dir
     }
 

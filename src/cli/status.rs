@@ -8,7 +8,7 @@ use super::error::CommandError;
 #[command(after_help = "\
 Examples:
   crewmux status
-  crewmux status --watch        redrawn when something changes
+  crewmux status --watch   # redrawn when something changes
   crewmux status --json")]
 pub struct Args {
     /// Stay, and show each change; with --json one object a line

@@ -9,15 +9,15 @@ use crate::model::name::Name;
 
 /// Launch a team: session, lead, a pane for each member
 ///
-/// SPEC is a path, or a name that is looked for as teams/NAME.toml here and in the folders above, then in
-/// ~/.config/crewmux/teams. Returns when every member has said that it is ready, and prints how to attach.
+/// SPEC is a path, or a name that is looked for as teams/NAME.toml here and in the folders above up to the root of
+/// the repository, then in ~/.config/crewmux/teams. Returns when every member has said that it is ready, and prints how to attach.
 /// A dead team of the same name is moved aside; a living one is a conflict.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  crewmux up audit                      launch teams/audit.toml
+  crewmux up audit   # launch teams/audit.toml
   crewmux up ./my.toml --set out=/tmp/report.md --attach
-  crewmux up --resume audit             take over what lives, restart the rest")]
+  crewmux up --resume audit   # take over what lives, restart the rest")]
 pub struct Args {
     /// The team spec: a path or a name
     #[arg(value_name = "SPEC", required_unless_present = "resume")]

@@ -42,31 +42,29 @@ pub fn key_json(text: &str) -> Result<(String, serde_json::Value), String> {
 }
 
 /// A parser of a fixed set of words, each with its value; help lists them.
-fn one_of<T: Copy + Send + Sync + 'static>(
-    words: &'static [(&'static str, T)],
-) -> impl TypedValueParser<Value = T> + Clone {
+fn one_of<T: Copy + Send + Sync + 'static>(words: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(words.iter().map(|(word, _)| *word)).try_map(move |text: String| {
         words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or("not one of the words")
     })
 }
 
-pub fn engine() -> impl TypedValueParser<Value = EngineKind> + Clone {
+pub fn engine() -> impl TypedValueParser<Value = EngineKind> {
     one_of(&[("command", EngineKind::Command), ("worker", EngineKind::Worker)])
 }
 
-pub fn deliver() -> impl TypedValueParser<Value = Deliver> + Clone {
+pub fn deliver() -> impl TypedValueParser<Value = Deliver> {
     one_of(&[("mailbox", Deliver::Mailbox), ("stdin", Deliver::Stdin), ("paste", Deliver::Paste)])
 }
 
-pub fn restart() -> impl TypedValueParser<Value = Restart> + Clone {
+pub fn restart() -> impl TypedValueParser<Value = Restart> {
     one_of(&[("never", Restart::Never), ("on-failure", Restart::OnFailure), ("always", Restart::Always)])
 }
 
-pub fn priority() -> impl TypedValueParser<Value = Priority> + Clone {
+pub fn priority() -> impl TypedValueParser<Value = Priority> {
     one_of(&[("now", Priority::Now), ("next", Priority::Next), ("later", Priority::Later)])
 }
 
-pub fn task_status() -> impl TypedValueParser<Value = TaskStatus> + Clone {
+pub fn task_status() -> impl TypedValueParser<Value = TaskStatus> {
     one_of(&[
         ("pending", TaskStatus::Pending),
         ("in_progress", TaskStatus::InProgress),

@@ -1,7 +1,6 @@
 //! Answers of single verbs, as `--json` shows them and in words.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::plain::{Ink, Lines, Style, ago, safe};
 use super::status::TaskCounts;
@@ -114,10 +113,4 @@ pub fn findings(list: &[Finding], style: &Style) -> String {
         }
         out
     })
-}
-
-/// A value as it stands, for verbs whose answer is the value itself.
-#[must_use]
-pub fn raw(value: &Value) -> String {
-    format!("{value}\n")
 }

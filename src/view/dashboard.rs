@@ -54,7 +54,7 @@ pub fn dashboard(status: &StatusView, tasks: &[Task], events: &[Value], size: Si
     if status.members.is_empty() {
         lines.extend((seats > 0).then(|| Ink::Dim.paint("no members yet", color)));
     } else {
-        push_some(&mut lines, table, seats, color);
+        push_some(&mut lines, table, seats, "members", color);
     }
     blank(&mut lines);
     if board > 0 {
@@ -66,7 +66,7 @@ pub fn dashboard(status: &StatusView, tasks: &[Task], events: &[Value], size: Si
         lines.push(format!("{text}  {}", Ink::Dim.paint(owner, color)));
     }
     let asked: Vec<String> = open.iter().flat_map(|r| ask_lines(r, color)).collect();
-    push_some(&mut lines, asked, asks, color);
+    push_some(&mut lines, asked, asks, "lines of requests", color);
     blank(&mut lines);
     let from = events.len().saturating_sub(feed_room);
     lines.extend(events[from..].iter().map(|event| feed_in(event, color)));
@@ -138,12 +138,12 @@ fn ask_lines(request: &RequestView, color: bool) -> [String; 2] {
 }
 
 /// As many of `these` as there is room for; the last line says how many are not shown.
-fn push_some(lines: &mut Vec<String>, mut these: Vec<String>, room: usize, color: bool) {
+fn push_some(lines: &mut Vec<String>, mut these: Vec<String>, room: usize, what: &str, color: bool) {
     let total = these.len();
     if total > room && room > 1 {
         these.truncate(room - 1);
         lines.extend(these);
-        lines.push(Ink::Dim.paint(&format!("… {} more lines", total - room + 1), color));
+        lines.push(Ink::Dim.paint(&format!("… {} more {what}", total - room + 1), color));
     } else {
         these.truncate(room);
         lines.extend(these);
@@ -161,3 +161,7 @@ fn bottom(status: &StatusView, columns: usize) -> String {
     let fits = choices.iter().find(|text| width(text) <= columns);
     fits.or(choices.last()).cloned().unwrap_or_default()
 }
+
+#[cfg(test)]
+#[path = "dashboard_tests.rs"]
+mod tests;

@@ -67,3 +67,59 @@ fn words(message: &Message) -> String {
         _ => message.body.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn view(kind: &str, body: Value, extra: Value) -> MailView {
+        let mut message = json!({"id": "0193f1aa-0000-7000-8000-00009c41d7aa", "from": "scan@audit", "to": "team-lead",
+            "type": kind, "body": body});
+        message.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        MailView {
+            seq: 7,
+            ts: "2026-12-01T10:05:31Z".parse().unwrap(),
+            message: serde_json::from_value(message).unwrap(),
+            read: false,
+            verified: true,
+        }
+    }
+
+    #[test]
+    fn mail_reads_as_a_heading_and_its_text() {
+        let style = Style::default();
+        let text = view(
+            "text",
+            json!({"content": "first\n\u{1b}[2Jsecond"}),
+            json!({"priority": "now", "summary": "two lines"}),
+        );
+        insta::assert_snapshot!(mail(&text, &style), @r"
+        ● 10:05:31 scan  9c41d7aa  now  two lines
+          first
+          \x1b[2Jsecond
+        ");
+        let report = json!({"status": "failed", "error": "exit 1", "task_id": "3", "summary": "no luck", "result": "log",
+            "output_file": "/x"});
+        insta::assert_snapshot!(mail(&view("report", report, json!({})), &style), @r"
+        ● 10:05:31 scan  9c41d7aa  report
+          task 3 failed: exit 1
+          no luck
+          log
+        ");
+        let mut odd = view("never_heard_of", json!({"a": 1}), json!({}));
+        (odd.read, odd.verified) = (true, false);
+        insta::assert_snapshot!(mail(&odd, &style), @r#"
+          10:05:31 scan  9c41d7aa  never_heard_of  sender not verified
+          {"a":1}
+        "#);
+    }
+
+    #[test]
+    fn json_keeps_unknown_fields_of_the_message() {
+        let value = serde_json::to_value(view("text", json!({"content": "x"}), json!({"later": [1]}))).unwrap();
+        assert_eq!((&value["later"][0], &value["read"], &value["seq"]), (&json!(1), &json!(false), &json!(7)));
+        assert_eq!(value["type"], "text");
+    }
+}

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 
 use super::plain::{Ink, Style, ago};
 use super::requests::{self, RequestView};
-use super::table::{Cell, Column, lines, render};
+use super::table::{Cell, Column, lines};
 use crate::model::id::TaskId;
 use crate::model::name::{AgentId, Name};
 use crate::model::task::{Task, TaskStatus};
@@ -209,11 +209,4 @@ pub fn text(status: &StatusView, style: &Style) -> String {
         out += &format!("\nhint: `crewmux up --resume {}` brings the lead back\n", status.team);
     }
     out
-}
-
-/// The roster as a table of its own, for other views.
-#[must_use]
-pub fn table(status: &StatusView, style: &Style) -> String {
-    let rows: Vec<Vec<Cell>> = status.members.iter().map(|member| row(member, status.at)).collect();
-    render(&COLUMNS, &rows, style)
 }
