@@ -59,6 +59,7 @@ impl<'a> Desk<'a> {
                         did_you_mean(name, "known variables", &names)
                     ))
             }
+            BadVar::Broken => return None,
             BadVar::Open => Mistake::at(self.inside(at, "${"), "`${` without its `}`", "")
                 .help("a variable is written `${name}`, a plain dollar sign `$$`"),
         };
