@@ -6,9 +6,10 @@ use std::path::{Component, Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
+use super::desk::{Desk, in_order};
 use super::error::{Mistake, SpecError, quote};
 use super::find::TEAMS_DIR;
-use super::section::{Desk, Section, in_order};
+use super::section::Section;
 use super::suggest::{did_you_mean, words};
 use super::team;
 use super::vars::BUILTINS;

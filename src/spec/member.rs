@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use serde_json::Map;
 use toml::de::{DeTable, DeValue};
 
+use super::desk::{At, in_order};
 use super::error::{Mistake, quote};
 use super::load::Places;
 use super::program::{NoProgram, SearchPath, resolve};
-use super::section::{At, Later, Section, in_order};
+use super::section::{Later, Section};
 use super::suggest::nearest;
 use crate::model::name::Name;
 use crate::model::spec::{Deliver, EngineKind, LimitsSpec, MemberSpec, OnShutdown, Restart, is_color, palette};

@@ -21,7 +21,7 @@ fn likeness(a: &str, b: &str) -> f64 {
 }
 
 /// "did you mean `x`?", else the known words.
-pub(super) fn did_you_mean<'a>(word: &str, what: &str, known: &[&'a str]) -> String {
+pub(super) fn did_you_mean(word: &str, what: &str, known: &[&str]) -> String {
     match nearest(word, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if known.is_empty() => format!("there is no {what}"),

@@ -46,7 +46,7 @@ pub(super) fn name(top: &Section<'_, '_>) -> Option<Name> {
         top.desk.wrong_type("name", entry, "a string");
         return None;
     };
-    let text = super::section::At { value: text.to_string(), at: entry.span() };
+    let text = super::desk::At { value: text.to_string(), at: entry.span() };
     top.desk.name_of("team name", &text)
 }
 
