@@ -63,3 +63,70 @@ impl fmt::Display for Address {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn name(text: &str) -> Name {
+        Name::parse(text).unwrap()
+    }
+
+    #[test]
+    fn addresses_that_are_good() {
+        let table = [
+            ("scan", Address::One(name("scan"))),
+            ("lead", Address::One(Name::lead())),
+            ("team-lead", Address::One(Name::lead())),
+            ("operator", Address::One(Name::operator())),
+            ("*", Address::Everyone),
+            ("scan@audit", Address::At(name("scan"), name("audit"))),
+            ("lead@audit", Address::At(Name::lead(), name("audit"))),
+            ("команда@チーム", Address::At(name("команда"), name("チーム"))),
+            ("uds", Address::One(name("uds"))),
+        ];
+        for (text, expected) in table {
+            assert_eq!(text.parse::<Address>(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn f26_addresses_that_are_refused() {
+        let long = "x".repeat(300);
+        let table = [
+            ("", "empty"),
+            ("@", "empty"),
+            ("scan@", "empty"),
+            ("@audit", "empty"),
+            ("a@b@c", "contains '@'"),
+            ("*@audit", "contains '*'"),
+            ("scan@operator", "reserved"),
+            ("all", "written `*`"),
+            ("all@audit", "written `*`"),
+            ("../x", "contains '/'"),
+            ("a/b", "contains '/'"),
+            ("a@../b", "contains '/'"),
+            ("a\u{202e}b", "contains"),
+            ("a\u{200b}@b", "contains"),
+            ("cafe\u{301}", "normal form C"),
+            ("uds:/tmp/x", "`uds:` addresses"),
+            ("bridge:x", "`bridge:` addresses"),
+            (&long, "300 bytes"),
+        ];
+        for (text, why) in table {
+            let error = text.parse::<Address>().expect_err(text).to_string();
+            assert!(error.contains(why), "{text:?}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_address_reads_back(text in prop_oneof![any::<String>(), "[a-zé.*@_-]{0,10}"]) {
+            if let Ok(address) = text.parse::<Address>() {
+                prop_assert_eq!(address.to_string().parse::<Address>(), Ok(address));
+            }
+        }
+    }
+}

@@ -59,7 +59,7 @@ impl Name {
         if let Some(bad) = text.chars().find(|&c| !allowed(c)) {
             return Err(NameError::BadChar(bad));
         }
-        if matches!(first, '-' | '.') {
+        if matches!(first, '-' | '.') || is_mark(first) {
             return Err(NameError::BadStart(first));
         }
         if !is_nfc(text) {
@@ -131,15 +131,23 @@ impl Name {
     }
 }
 
-/// Letters and digits of any script; the combining marks and joiners that a script needs inside a
-/// word count as letters here only where NFC leaves them, which `char::is_alphanumeric` decides.
+/// Letters and digits of any script, and the marks that a script needs inside a word; nothing that a reader cannot
+/// see. Control and bidi characters, joiners and zero-width spaces are neither letters, digits nor marks.
 fn allowed(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '-' | '_' | '.') || is_mark(c)
+    (c.is_alphanumeric() || matches!(c, '-' | '_' | '.') || is_mark(c)) && !is_invisible(c)
 }
 
 /// Combining marks of scripts that cannot be written without them (NFC keeps these apart).
 fn is_mark(c: char) -> bool {
     unicode_normalization::char::is_combining_mark(c)
+}
+
+/// Letters and marks that show as nothing, so that two names could look alike: the fillers, the joiner of marks,
+/// variation selectors and the like (Unicode's `Default_Ignorable_Code_Point`, as far as it has letters and marks).
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 impl fmt::Display for Name {
@@ -206,5 +214,137 @@ impl TryFrom<String> for AgentId {
 impl From<AgentId> for String {
     fn from(id: AgentId) -> Self {
         id.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Names that other tools let through, and why each is refused here.
+    #[test]
+    fn f26_hostile_names_are_refused_with_the_rule() {
+        let long = "x".repeat(300);
+        let table: &[(&str, &str)] = &[
+            ("", "empty"),
+            ("../x", "contains '/'"),
+            ("..", "starts with '.'"),
+            (".hidden", "starts with '.'"),
+            ("-rf", "starts with '-'"),
+            ("a/b", "contains '/'"),
+            ("a\\b", "contains"),
+            ("a@b", "contains '@'"),
+            ("a b", "contains ' '"),
+            ("a:b", "contains ':'"),
+            ("a%2e", "contains '%'"),
+            ("*", "contains '*'"),
+            (&long, "300 bytes"),
+            ("a\0b", "contains"),
+            ("a\nb", "contains"),
+            ("a\u{1b}[31m", "contains"),
+            ("a\u{7f}", "contains"),
+            ("a\u{9b}", "contains"),
+            ("a\u{202e}b", "contains"),
+            ("a\u{2066}b", "contains"),
+            ("a\u{200b}b", "contains"),
+            ("a\u{200d}b", "contains"),
+            ("a\u{200e}b", "contains"),
+            ("a\u{feff}b", "contains"),
+            ("a\u{ad}b", "contains"),
+            ("a\u{3164}b", "contains"),
+            ("a\u{34f}b", "contains"),
+            ("a\u{fe0f}b", "contains"),
+            ("a\u{2028}b", "contains"),
+            ("\u{301}a", "starts with"),
+            ("\u{93f}\u{915}", "starts with"),
+            ("cafe\u{301}", "normal form C"),
+            ("\u{1112}\u{1161}\u{11ab}", "normal form C"),
+            ("team-lead", "reserved"),
+            ("lead", "reserved"),
+            ("operator", "reserved"),
+            ("all", "reserved"),
+        ];
+        for (text, why) in table {
+            let error = Name::parse(text).expect_err(text).to_string();
+            assert!(error.contains(why), "{text:?}: {error}");
+        }
+    }
+
+    /// Side by side: none of them shares a folder with another, whatever the file system does with case.
+    #[test]
+    fn f25_names_that_others_fold_keep_apart() {
+        let names =
+            ["a_b", "A_B", "a-b", "a.b", "ab", "My_Team", "my-team", "команда", "チーム", "हिन्दी", "café", "_x", "1"];
+        let components: Vec<String> = names.iter().map(|n| Name::parse(n).unwrap().component()).collect();
+        for (i, a) in components.iter().enumerate() {
+            assert_eq!(Name::from_component(a).unwrap().as_str(), names[i]);
+            assert!(a.len() <= 3 * MAX_NAME_BYTES);
+            for b in &components[..i] {
+                assert_ne!(a.to_lowercase(), b.to_lowercase());
+            }
+        }
+        assert_eq!(components[0], "a_b");
+        assert_eq!(components[1], "%41_%42");
+    }
+
+    #[test]
+    fn a_component_that_is_none_has_no_name() {
+        for text in ["", "A", "%", "%4", "%+A", "%zz", "%61", "a.b", "..", "%2E%2E", "a%2Fb", "%41%", "%e4", "é", "%C3"]
+        {
+            assert_eq!(Name::from_component(text), None, "{text}");
+        }
+    }
+
+    /// Letters of many scripts, both cases, marks, and what is refused.
+    fn any_text() -> impl Strategy<Value = String> {
+        prop_oneof![
+            any::<String>(),
+            "[a-zA-Z0-9_.-]{0,12}",
+            "[aAbBéÉßẞıİіІk\u{212a}ſsñ\u{303}\u{301}_.-]{0,8}",
+            "\\PC{0,20}",
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_survives_its_component(text in any_text()) {
+            if let Ok(name) = Name::parse_any(&text) {
+                let component = name.component();
+                prop_assert!(component.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-%".contains(&b)));
+                prop_assert!(!component.starts_with('-') && component.len() <= 3 * MAX_NAME_BYTES);
+                prop_assert_eq!(Name::from_component(&component), Some(name));
+            }
+        }
+
+        #[test]
+        fn two_names_never_share_a_component_even_with_case_folded(a in any_text(), b in any_text()) {
+            if let (Ok(x), Ok(y)) = (Name::parse_any(&a), Name::parse_any(&b)) {
+                prop_assert_eq!(x == y, x.component().to_lowercase() == y.component().to_lowercase());
+            }
+        }
+
+        #[test]
+        fn from_component_takes_only_what_component_makes(text in any_text()) {
+            if let Some(name) = Name::from_component(&text) {
+                prop_assert_eq!(name.component(), text);
+            }
+        }
+
+        #[test]
+        fn a_name_holds_only_what_a_reader_sees(text in any_text()) {
+            if let Ok(name) = Name::parse(&text) {
+                prop_assert!(name.as_str().chars().all(|c| !c.is_control() && !c.is_whitespace()));
+                prop_assert!(unicode_normalization::is_nfc(name.as_str()));
+                prop_assert!(name.as_str().len() <= MAX_NAME_BYTES);
+            }
+        }
+
+        #[test]
+        fn an_id_reads_back(a in "[a-z][a-z0-9_.-]{0,8}", b in "[a-z][a-z0-9_.-]{0,8}") {
+            let id = AgentId::new(Name::parse_any(&a).unwrap(), Name::parse_any(&b).unwrap());
+            prop_assert_eq!(AgentId::try_from(id.to_string()).unwrap(), id);
+        }
     }
 }

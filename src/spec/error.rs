@@ -105,6 +105,8 @@ impl SpecError {
         let handler = GraphicalReportHandler::new_themed(theme)
             .with_width(width.max(40))
             .with_links(false)
+            // A path in a help text must stay one that can be copied.
+            .with_break_words(false)
             .without_syntax_highlighting();
         let mut out = String::new();
         for mistake in self.mistakes.iter().take(MAX_SHOWN) {

@@ -30,7 +30,8 @@ pub fn list(cwd: &Path) -> Vec<Found> {
 pub(super) fn find_in(arg: Option<&str>, cwd: &Path, config: Option<&Path>) -> Result<PathBuf, SpecError> {
     let Some(arg) = arg else { return the_only_one(cwd, config) };
     if arg.contains('/') || arg.ends_with(".toml") {
-        let path = cwd.join(arg);
+        let joined = cwd.join(arg);
+        let path = std::path::absolute(&joined).unwrap_or(joined);
         if path.exists() {
             return Ok(path);
         }

@@ -6,9 +6,10 @@ use std::path::{Component, Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
+use super::desk::{Desk, in_order};
 use super::error::{Mistake, SpecError, quote};
 use super::find::TEAMS_DIR;
-use super::section::{Desk, Section, in_order};
+use super::section::Section;
 use super::suggest::{did_you_mean, words};
 use super::team;
 use super::vars::BUILTINS;
@@ -19,8 +20,6 @@ use crate::model::spec::TeamSpec;
 pub const SPEC_VERSION: u64 = 1;
 /// A spec is written by hand; what is larger is something else.
 pub const MAX_SPEC_BYTES: u64 = 1 << 20;
-/// One slip can make a parser complain about all that follows; the first complaints are the useful ones.
-const MAX_SYNTAX_MISTAKES: usize = 3;
 
 /// What the command line and the process add to a spec.
 #[derive(Clone, Debug)]
@@ -145,19 +144,16 @@ fn toml_of(text: &str) -> Result<DeTable<'_>, Vec<Mistake>> {
     if errors.is_empty() {
         return Ok(table.into_inner());
     }
-    let mut mistakes: Vec<Mistake> = errors
-        .iter()
-        .map(|e| {
-            let message = e.message().trim_end().replace('\n', "; ");
-            match e.span() {
-                Some(at) => Mistake::at(at, message, ""),
-                None => Mistake::nowhere(message),
-            }
-        })
-        .collect();
-    mistakes.sort_by_key(|m| m.labels.first().map_or(0, |(at, _)| at.start));
-    mistakes.truncate(MAX_SYNTAX_MISTAKES);
-    Err(mistakes)
+    // One slip in the syntax makes all that follows look wrong: only the first complaint is surely true.
+    let first = errors.iter().min_by_key(|e| e.span().map_or(usize::MAX, |at| at.start));
+    let mistake = first.map(|e| {
+        let message = e.message().trim_end().replace('\n', "; ");
+        match e.span() {
+            Some(at) => Mistake::at(at, message, ""),
+            None => Mistake::nowhere(message),
+        }
+    });
+    Err(mistake.into_iter().collect())
 }
 
 /// A newer spec is refused before anything else is said about it.
@@ -212,7 +208,10 @@ fn builtins(desk: &mut Desk<'_>, places: &Places, name: Option<&Name>) {
     desk.vars.set("repo_parent", text(places.cwd.parent().unwrap_or(&places.cwd)));
     desk.vars.set("root", text(&places.root));
     desk.vars.set("spec_dir", text(&places.spec_dir));
-    desk.vars.set("team", name.map_or_else(String::new, Name::to_string));
+    match name {
+        Some(name) => desk.vars.set("team", name.as_str()),
+        None => desk.vars.set_broken("team"),
+    }
 }
 
 /// `[vars]`, each filled in with what stands above it, then `--set`, whose values are taken as they are.
@@ -230,9 +229,10 @@ fn declared(desk: &mut Desk<'_>, table: &DeTable<'_>, set: &[(String, String)]) 
                     let message = format!("{} is not a name for a variable", quote(name));
                     desk.note(Mistake::at(key.span(), message, "").help("use letters, digits, `-` and `_`"));
                 } else {
-                    // A bad default is noted once, here, and not again where the variable is used.
-                    let value = desk.text_of(name, entry).map(|t| t.value).unwrap_or_default();
-                    desk.vars.set(name, value);
+                    match desk.text_of(name, entry) {
+                        Some(text) => desk.vars.set(name, text.value),
+                        None => desk.vars.set_broken(name),
+                    }
                     names.push(name.to_owned());
                 }
             }

@@ -7,10 +7,12 @@ use std::path::PathBuf;
 use serde_json::Map;
 use toml::de::{DeTable, DeValue};
 
+use super::desk::{At, in_order};
 use super::error::{Mistake, quote};
 use super::load::Places;
 use super::program::{NoProgram, SearchPath, resolve};
-use super::section::{At, Later, Section, in_order};
+use super::section::{Later, Section};
+use super::suggest::nearest;
 use crate::model::name::Name;
 use crate::model::spec::{Deliver, EngineKind, LimitsSpec, MemberSpec, OnShutdown, Restart, is_color, palette};
 
@@ -261,8 +263,27 @@ fn program_help(program: &str, why: &NoProgram, places: &Places) -> String {
             "arguments are strings of their own: [\"PROGRAM\", \"ARGUMENT\", …]".to_owned()
         }
         NoProgram::NotOnPath => "install it, or write its path".to_owned(),
-        _ => format!("a program's relative path starts from the spec's root, {}", places.root.display()),
+        NoProgram::Missing(file) if program.starts_with("~/") => {
+            format!("`~` is not expanded; write the path out instead of {}", file.display())
+        }
+        _ => {
+            let from = format!("a program's relative path starts from the spec's root, {}", places.root.display());
+            match sibling(program, why) {
+                Some(near) => format!("did you mean `{near}`?\n{from}"),
+                None => from,
+            }
+        }
     }
+}
+
+/// The file beside a missing program whose name is most like it, written as the spec writes it.
+fn sibling(program: &str, why: &NoProgram) -> Option<String> {
+    let NoProgram::Missing(file) = why else { return None };
+    let names: Vec<String> =
+        std::fs::read_dir(file.parent()?).ok()?.flatten().filter_map(|e| e.file_name().into_string().ok()).collect();
+    let near = nearest(file.file_name()?.to_str()?, names.iter().map(String::as_str))?;
+    let (folder, _) = program.rsplit_once('/')?;
+    Some(format!("{folder}/{near}"))
 }
 
 /// A member's own variables over those of the defaults.

@@ -1,5 +1,6 @@
 //! Team specs that people write: found, read, checked, and every mistake shown where it stands.
 
+mod desk;
 mod error;
 mod find;
 mod load;

@@ -8,14 +8,20 @@ pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     let word = word.to_lowercase();
     known
         .into_iter()
-        .map(|k| (strsim::jaro_winkler(&word, &k.to_lowercase()), k))
+        .map(|k| (likeness(&word, &k.to_lowercase()), k))
         .filter(|(score, _)| *score >= ALIKE)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, k)| k)
 }
 
+/// Jaro-Winkler, which is blind to two letters swapped in a short word: one slip is always like enough.
+fn likeness(a: &str, b: &str) -> f64 {
+    let slip = a.chars().count() > 2 && strsim::damerau_levenshtein(a, b) <= 1;
+    strsim::jaro_winkler(a, b).max(if slip { 0.9 } else { 0.0 })
+}
+
 /// "did you mean `x`?", else the known words.
-pub(super) fn did_you_mean<'a>(word: &str, what: &str, known: &[&'a str]) -> String {
+pub(super) fn did_you_mean(word: &str, what: &str, known: &[&str]) -> String {
     match nearest(word, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if known.is_empty() => format!("there is no {what}"),

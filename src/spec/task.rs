@@ -1,11 +1,12 @@
 //! `[[task]]`: what the team is to do, blockers first.
 
+use super::desk::At;
 use super::error::{Mistake, quote};
 use super::load::Places;
 use super::member::{self, argv};
 use super::order::order;
 use super::program::SearchPath;
-use super::section::{At, Section};
+use super::section::Section;
 use super::suggest::did_you_mean;
 use crate::model::name::Name;
 use crate::model::spec::TaskSpec;

@@ -11,8 +11,8 @@ use super::task::{self, TASK_KEYS};
 use crate::model::name::Name;
 use crate::model::spec::{LayoutSpec, LeadSpec, LimitsSpec, Policy, TeamSpec};
 
-const TEAM_KEYS: [&str; 10] =
-    ["v", "name", "description", "report", "vars", "lead", "limits", "layout", "defaults", "member"];
+const TEAM_KEYS: [&str; 11] =
+    ["v", "name", "description", "report", "vars", "lead", "limits", "layout", "defaults", "member", "task"];
 const LEAD_KEYS: [&str; 3] = ["plans", "permissions", "agent_type"];
 const LIMITS_KEYS: [&str; 4] = ["max_members", "claims_per_member", "queue_depth", "hello"];
 const LAYOUT_KEYS: [&str; 1] = ["panes_per_window"];
@@ -46,15 +46,13 @@ pub(super) fn name(top: &Section<'_, '_>) -> Option<Name> {
         top.desk.wrong_type("name", entry, "a string");
         return None;
     };
-    let text = super::section::At { value: text.to_string(), at: entry.span() };
+    let text = super::desk::At { value: text.to_string(), at: entry.span() };
     top.desk.name_of("team name", &text)
 }
 
 /// The whole spec; `None`, and the mistakes on the desk, where a part is missing.
 pub(super) fn read(top: &Section<'_, '_>, name: Option<Name>, places: &Places) -> Option<TeamSpec> {
-    let mut keys = TEAM_KEYS.to_vec();
-    keys.push("task");
-    top.check_keys("a team spec", &keys, &[Later { key: "hooks", only: None }]);
+    top.check_keys("a team spec", &TEAM_KEYS, &[Later { key: "hooks", only: None }]);
     let description = top.string("description").unwrap_or_default();
     let report = top.text("report").and_then(|r| {
         if r.value.is_empty() {
@@ -120,4 +118,10 @@ fn layout(top: &Section<'_, '_>) -> LayoutSpec {
     table.check_keys("`[layout]`", &LAYOUT_KEYS, &[]);
     let panes = table.number("panes_per_window", 1..=64).and_then(|n| usize::try_from(n).ok());
     LayoutSpec { panes_per_window: panes.unwrap_or(base.panes_per_window) }
+}
+
+#[cfg(test)]
+pub(super) fn every_key() -> Vec<&'static str> {
+    let tables: [&[&str]; 6] = [&TEAM_KEYS, &LEAD_KEYS, &LIMITS_KEYS, &LAYOUT_KEYS, &MEMBER_KEYS, &TASK_KEYS];
+    tables.concat()
 }

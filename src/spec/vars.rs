@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 /// What crewmux sets itself.
 pub(super) const BUILTINS: [&str; 5] = ["cwd", "repo_parent", "root", "spec_dir", "team"];
 
-/// The variables known so far.
+/// The variables known so far; one without a value has been complained about already.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Vars(BTreeMap<String, String>);
+pub(super) struct Vars(BTreeMap<String, Option<String>>);
 
 /// Why a string could not be filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,11 +16,18 @@ pub(super) enum BadVar {
     Unknown(String),
     /// A `${` without its `}`.
     Open,
+    /// `${name}` of one whose own value is a mistake.
+    Broken,
 }
 
 impl Vars {
     pub(super) fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
-        self.0.insert(name.into(), value.into());
+        self.0.insert(name.into(), Some(value.into()));
+    }
+
+    /// Makes a name known whose value is a mistake, so that its uses are not mistakes too.
+    pub(super) fn set_broken(&mut self, name: impl Into<String>) {
+        self.0.insert(name.into(), None);
     }
 
     pub(super) fn names(&self) -> Vec<&str> {
@@ -40,7 +47,8 @@ impl Vars {
                 rest = tail;
             } else if let Some(tail) = rest.strip_prefix('{') {
                 let (name, tail) = tail.split_once('}').ok_or(BadVar::Open)?;
-                out.push_str(self.0.get(name).ok_or_else(|| BadVar::Unknown(name.to_owned()))?);
+                let value = self.0.get(name).ok_or_else(|| BadVar::Unknown(name.to_owned()))?;
+                out.push_str(value.as_ref().ok_or(BadVar::Broken)?);
                 rest = tail;
             } else {
                 out.push('$');
