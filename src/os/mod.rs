@@ -1,1 +1,12 @@
-//! (room os)
+//! What only Linux has about processes and terminals, one file per mechanism.
+//!
+//! Never knows what a team, a member or a message is: only pids, file descriptors and the mark of a life.
+
+pub mod life;
+pub mod log_file;
+pub mod paste;
+pub mod pidfd;
+pub mod process;
+pub mod reap;
+pub mod spawn;
+pub mod terminal;

@@ -1,0 +1,231 @@
+//! Ending everything that belongs to a life: nothing of it may run on when its work is handed to another.
+//!
+//! Known limit: a process that cleaned its environment, left the session *and* lost its parents is found only while
+//! the teammate process (its subreaper, see [`super::reap`]) still runs or once it was seen in an earlier look.
+
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::pidfd::{Pidfd, poll_exit};
+use super::process::{self, ProcessId, Stat};
+use crate::model::id::Life;
+
+/// The variable that marks what a life starts.
+pub const LIFE_VARIABLE: &str = "CREWMUX_LIFE";
+/// How long past the grace we go on killing before we report what is left (such as a process in state D).
+const KILL_FOR: Duration = Duration::from_secs(5);
+/// How long one round of kills may take to show before the next look.
+const ROUND: Duration = Duration::from_millis(50);
+/// Looks at `/proc` while freezing what forks; a stopped process forks no more, so few are needed.
+const MAX_FREEZES: usize = 20;
+/// Handles held at once: a fork bomb must not use up our file descriptors.
+const MAX_HANDLES: usize = 256;
+
+/// How to know a life's processes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LifeMark {
+    /// The teammate process, which leads the session of its pane.
+    pub teammate: Option<ProcessId>,
+    pub life: Life,
+    /// The boot that `teammate` belongs to.
+    pub boot_id: String,
+}
+
+/// What became of a life's processes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EndReport {
+    /// All that ended, the killed ones among them.
+    pub ended: usize,
+    /// Those that did not end within their grace.
+    pub killed: usize,
+    /// Those that could not be ended.
+    pub left: Vec<ProcessId>,
+}
+
+/// Every process of the life: those of the teammate's session, those started with its mark, and all their descendants.
+/// Never the caller, `spare` (pids; their descendants are not spared), or a kernel thread. A process with the mark of
+/// another life, such as a nested team, is not ours, nor is what descends from it.
+#[must_use]
+pub fn members_of(mark: &LifeMark, spare: &[u32]) -> Vec<ProcessId> {
+    find(mark, spare, &HashSet::new())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Belongs {
+    Ours,
+    Other,
+    /// As its parent does.
+    Inherits,
+}
+
+/// `known` are processes of the life by an earlier look: their children are ours even if their marks are gone.
+fn find(mark: &LifeMark, spare: &[u32], known: &HashSet<ProcessId>) -> Vec<ProcessId> {
+    let running: HashMap<u32, Stat> = process::all()
+        .filter(|stat| stat.pid > 1 && !stat.is_kernel_thread() && !stat.has_ended())
+        .map(|stat| (stat.pid, stat))
+        .collect();
+    let leader = session_leader(mark);
+    let mine = mark.life.to_string();
+    let own: HashMap<u32, Belongs> =
+        running.values().map(|stat| (stat.pid, belongs(stat, leader, &mine, known))).collect();
+    let me = std::process::id();
+    running
+        .values()
+        .filter(|stat| stat.pid != me && !spare.contains(&stat.pid))
+        .filter(|stat| is_ours(stat, &running, &own))
+        .map(Stat::id)
+        .collect()
+}
+
+/// The teammate, unless its pid means nothing (another boot) or something else (another process).
+fn session_leader(mark: &LifeMark) -> Option<ProcessId> {
+    let leader = mark.teammate?;
+    if mark.boot_id.is_empty() || mark.boot_id != process::boot_id() {
+        return None;
+    }
+    // While a session has members the kernel does not give its number away, so a pid without a process is fine.
+    match process::stat(leader.pid) {
+        Ok(stat) if stat.start_time != leader.start_time => None,
+        _ => Some(leader),
+    }
+}
+
+fn belongs(stat: &Stat, leader: Option<ProcessId>, life: &str, known: &HashSet<ProcessId>) -> Belongs {
+    // The teammate's own environment may hold the mark of a team around ours.
+    if leader == Some(stat.id()) || known.contains(&stat.id()) {
+        return Belongs::Ours;
+    }
+    match process::environ_value(stat.pid, LIFE_VARIABLE) {
+        Some(value) if value == life => Belongs::Ours,
+        // An empty mark is none: somebody cleared it.
+        Some(value) if !value.is_empty() => Belongs::Other,
+        _ if leader.is_some_and(|leader| stat.session == leader.pid && stat.start_time >= leader.start_time) => {
+            Belongs::Ours
+        }
+        _ => Belongs::Inherits,
+    }
+}
+
+fn is_ours(stat: &Stat, running: &HashMap<u32, Stat>, own: &HashMap<u32, Belongs>) -> bool {
+    let mut at = stat;
+    // Bounded: the parents were not all read at one moment, so they could form a ring.
+    for _ in 0..running.len() {
+        match own.get(&at.pid) {
+            Some(Belongs::Ours) => return true,
+            Some(Belongs::Inherits) => {}
+            Some(Belongs::Other) | None => return false,
+        }
+        let Some(parent) = running.get(&at.ppid) else { return false };
+        at = parent;
+    }
+    false
+}
+
+/// Ends the life: TERM and CONT (a stopped process cannot heed TERM), up to `grace` to leave, then KILL until a look
+/// finds none, at most 5 s more. Blocks; call it through `spawn_blocking`.
+#[must_use]
+pub fn end_life(mark: &LifeMark, spare: &[u32], grace: Duration) -> EndReport {
+    let mut ending = Ending { mark, spare, known: HashSet::new(), killed: HashSet::new() };
+    let grace_over = Instant::now() + grace;
+    ending.ask(grace_over);
+    // With nothing left the grace is not waited out, so the time for killing counts from now.
+    let left = ending.kill(Instant::now() + KILL_FOR);
+    let unfinished: HashSet<_> = left.iter().copied().collect();
+    EndReport {
+        ended: ending.known.difference(&unfinished).count(),
+        killed: ending.killed.difference(&unfinished).count(),
+        left,
+    }
+}
+
+struct Ending<'a> {
+    mark: &'a LifeMark,
+    spare: &'a [u32],
+    known: HashSet<ProcessId>,
+    killed: HashSet<ProcessId>,
+}
+
+impl Ending<'_> {
+    fn look(&mut self) -> Vec<ProcessId> {
+        let found = find(self.mark, self.spare, &self.known);
+        self.known.extend(&found);
+        found
+    }
+
+    /// Asks all to leave, those that appear meanwhile too, until none is left or the grace is over.
+    fn ask(&mut self, until: Instant) {
+        let mut asked = HashSet::new();
+        loop {
+            let found = self.look();
+            if found.is_empty() {
+                return;
+            }
+            for id in &found {
+                if asked.insert(*id) {
+                    send(*id, &[Signal::TERM, Signal::CONT]);
+                }
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            wait_for_all(&found, left);
+        }
+    }
+
+    /// Kills in rounds; what is left when the time is over.
+    fn kill(&mut self, until: Instant) -> Vec<ProcessId> {
+        loop {
+            let found = self.freeze();
+            for id in &found {
+                send(*id, &[Signal::KILL]);
+            }
+            self.killed.extend(&found);
+            wait_for_all(&found, ROUND);
+            if found.is_empty() || Instant::now() >= until {
+                return found.into_iter().filter(|id| process::is_alive(*id)).collect();
+            }
+        }
+    }
+
+    /// Stops all, so that killing one does not race with another that forks; all that was found.
+    fn freeze(&mut self) -> Vec<ProcessId> {
+        let mut frozen = HashSet::new();
+        let mut found = Vec::new();
+        for _ in 0..MAX_FREEZES {
+            found = self.look();
+            let fresh: Vec<_> = found.iter().filter(|id| frozen.insert(**id)).collect();
+            if fresh.is_empty() {
+                break;
+            }
+            for id in fresh {
+                send(*id, &[Signal::STOP]);
+            }
+        }
+        found
+    }
+}
+
+/// One that has gone meanwhile, or that belongs to another user, shows itself in the next look.
+fn send(id: ProcessId, signals: &[Signal]) {
+    let Ok(pidfd) = Pidfd::open(id) else { return };
+    for signal in signals {
+        let _ = pidfd.signal(*signal);
+    }
+}
+
+/// Waits until all have ended (of very many: the first ones), at most for `limit`.
+fn wait_for_all(ids: &[ProcessId], limit: Duration) {
+    let until = Instant::now() + limit;
+    let mut pidfds: Vec<Pidfd> = ids.iter().take(MAX_HANDLES).filter_map(|id| Pidfd::open(*id).ok()).collect();
+    loop {
+        pidfds.retain(|pidfd| !pidfd.exited());
+        let left = until.saturating_duration_since(Instant::now());
+        if pidfds.is_empty() || left.is_zero() {
+            return;
+        }
+        let _ = poll_exit(&pidfds.iter().collect::<Vec<_>>(), left);
+    }
+}
