@@ -1,7 +1,7 @@
 #!/bin/sh
 # Shows: the task that another task made. markers.sh left a file's name on the scratchpad; this looks closer at
 # that file: who changed it, when, and how old its markers are.
-here=$(dirname -- "$0")
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 # shellcheck source-path=SCRIPTDIR source=repo.sh
 . "$here/repo.sh"
 enter_repository

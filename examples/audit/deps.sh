@@ -1,7 +1,7 @@
 #!/bin/sh
 # Shows: a task without an owner: whichever scanner is free first runs it. It lists what the repository's
 # manifests depend on: Cargo, npm, Python, Go, Ruby, PHP, Maven, Gradle.
-here=$(dirname -- "$0")
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 # shellcheck source-path=SCRIPTDIR source=repo.sh
 . "$here/repo.sh"
 enter_repository

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Shows: a task that looks at what git knows: the largest files, the most changed ones, who worked and when.
-here=$(dirname -- "$0")
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 # shellcheck source-path=SCRIPTDIR source=repo.sh
 . "$here/repo.sh"
 enter_repository
@@ -45,7 +45,7 @@ fi
         name = tolower(substr($0, length($1) + 9)); top = name !~ /\//
         if (top && name ~ /^readme/) print "N\thas\treadme"
         if (top && name ~ /^(licen[cs]e|copying|unlicense)/ || name ~ /^licenses\//) print "N\thas\tlicence"
-        if (name ~ /(^|\/)(tests?|specs?|__tests__)\// || name ~ /(^|[._\/-])(test|spec)[._-]/ || name ~ /_test\.[a-z]+$/) print "N\thas\ttests"
+        if (name ~ /(^|\/)(tests?|__tests__)\// || name ~ /^specs?\// || name ~ /(^|[._\/-])(test|spec)[._-]/ || name ~ /_test\.[a-z]+$/) print "N\thas\ttests"
         if (name ~ /^(\.github\/workflows\/|\.gitlab-ci|\.circleci\/|\.ci\/|\.travis|jenkinsfile|azure-pipelines|\.woodpecker|\.buildkite)/) print "N\thas\tci"
     }' "$work/files" | sort -u
     awk '$2 != "160000" && $2 != "120000"' "$work/files" | sort -t "$tab" -k1,1nr -k3 | sed 100q |

@@ -26,6 +26,6 @@ part != "files" {
 
 END {
     for (name in files)
-        print "L\t" name "\t" files[name] "\t" lines[name] + 0 "\t" blanks[name] + 0 "\t" comments[name] + 0 "\t" size_of[name] + 0
-    print "B\t" binaries + 0 "\t" binary_bytes + 0 "\t" links + 0 "\t" submodules + 0
+        print "L\t" name "\t" files[name] "\t" lines[name] + 0 "\t" blanks[name] + 0 "\t" comments[name] + 0 "\t" sprintf("%.0f", size_of[name])
+    print "B\t" binaries + 0 "\t" sprintf("%.0f", binary_bytes) "\t" links + 0 "\t" submodules + 0
 }

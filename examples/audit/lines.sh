@@ -1,7 +1,7 @@
 #!/bin/sh
 # Shows: a worker's task as a plain program. It counts the repository's lines by language, puts the
 # table on the team's scratchpad, and tells the editor. It exits 0: the task is completed.
-here=$(dirname -- "$0")
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 # shellcheck source-path=SCRIPTDIR source=repo.sh
 . "$here/repo.sh"
 enter_repository

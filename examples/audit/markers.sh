@@ -2,7 +2,7 @@
 # Shows: a task that makes another task. It finds the notes that authors left to themselves (TODO …) and calls
 # worth a second look by language (unwrap …), with file and line. Then it puts "look closer at the file with the
 # most of them" on the board, in the way of whatever waits for this task, for another member to take.
-here=$(dirname -- "$0")
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 # shellcheck source-path=SCRIPTDIR source=repo.sh
 . "$here/repo.sh"
 enter_repository

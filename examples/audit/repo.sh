@@ -92,8 +92,8 @@ search() {
         if [ -n "$tree" ]; then set -- "$@" "$tree"; fi
         set -- "$@" --
     fi
-    while IFS= read -r name; do
-        set -- "$@" ":(top,exclude,literal)$(printf '%s' "$name" | tr '\001\002' '\012\011')"
+    while IFS= read -r large; do
+        set -- "$@" ":(top,exclude,literal)$(printf '%s' "$large" | tr '\001\002' '\012\011')"
     done <"$work/too-large"
     status=0
     git -c grep.lineNumber=false -c grep.column=false -c grep.patternType=default \
@@ -103,9 +103,9 @@ search() {
 
 # hand_over FILE "what it says": the findings go to the team's scratchpad, whole; a message tells the editor.
 hand_over() {
-    name=$(basename -- "$1")
-    cp -- "$1" "$CREWMUX_SCRATCH/.$name.$$"
-    mv -- "$CREWMUX_SCRATCH/.$name.$$" "$CREWMUX_SCRATCH/$name"
-    crewmux send editor "$name" --summary "$2" >/dev/null
+    findings=$(basename -- "$1")
+    cp -- "$1" "$CREWMUX_SCRATCH/.$findings.$$"
+    mv -- "$CREWMUX_SCRATCH/.$findings.$$" "$CREWMUX_SCRATCH/$findings"
+    crewmux send editor "$findings" --summary "$2" >/dev/null
     printf '%s\n' "$2"
 }
