@@ -3,6 +3,7 @@
 pub mod answers;
 pub mod dashboard;
 pub mod feed;
+pub mod graph;
 pub mod inbox;
 pub mod plain;
 pub mod requests;
@@ -11,6 +12,7 @@ pub mod status;
 pub mod table;
 pub mod tasks;
 pub mod teams;
+pub mod xml;
 
 pub use dashboard::{Size, dashboard, frame};
 pub use feed::feed;
@@ -18,7 +20,3 @@ pub use plain::{Lines, Style, safe};
 pub use requests::RequestView;
 pub use status::{Alive, LeadView, MemberView, StatusView, TaskCounts};
 pub use teams::TeamRow;
-//! What people and models look at, as text.
-
-pub mod graph;
-pub mod xml;
