@@ -1,1 +1,16 @@
-//! (room teammate)
+//! The teammate process: a pane's own process and a thin async shell around `decide::teammate`.
+//!
+//! It owns its member's mail, lease, status and exit record; the engine only carries work in and results
+//! out. It never touches tmux and never writes the roster.
+
+mod context;
+pub mod engine;
+mod env;
+mod mail;
+mod run;
+mod screen;
+mod status;
+mod verbs;
+
+pub use context::{Place, StartError};
+pub use run::run;
