@@ -1,1 +1,2 @@
 //! (room os)
+pub mod clock;
