@@ -1,0 +1,265 @@
+//! A teammate's view of one of its lanes: what waits, what is being handed over, what was read.
+
+use std::collections::VecDeque;
+
+use super::cursor::{HandOver, LaneCursor, REMEMBERED, Seen, Verdict};
+use super::cursors::{self, CursorFile};
+use super::error::{Result, StoreError};
+use super::journal;
+use super::member_dir::MemberDir;
+use super::tail::{Line, Position, Tail};
+use crate::model::id::{MessageId, SegmentId};
+use crate::model::message::{Lane, Message};
+use crate::model::time::Timestamp;
+
+const READ_BYTES: usize = 256 * 1024;
+/// How far back ids are looked up when a lane is opened, in bytes.
+const BACK_BYTES: u64 = 8 * 1024 * 1024;
+
+/// A message that waits to be handed over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waiting {
+    pub seq: u64,
+    pub ts: Timestamp,
+    pub id: MessageId,
+    pub message: Message,
+    /// It may have been handed over before.
+    pub redelivered: bool,
+}
+
+/// What is to be done with lines of a file that the cursor does not fit.
+#[derive(Clone, Copy, Debug)]
+enum Refit {
+    /// Up to the record at this place everything was handed over.
+    UpTo(Option<SegmentId>, u64),
+    /// What was written up to then was handed over.
+    UpToTime(Timestamp),
+    /// Nobody knows.
+    Unknown,
+}
+
+#[derive(Debug)]
+pub struct Intake {
+    lane: Lane,
+    file: CursorFile,
+    tail: Tail,
+    state: HandOver,
+    stored: LaneCursor,
+    waiting: VecDeque<Waiting>,
+    refit: Option<Refit>,
+    bad: u64,
+}
+
+impl Intake {
+    /// Opens a lane where its stored cursor stands. What was being handed over when the last life ended comes again,
+    /// marked; what was handed over and not read comes again after [`Self::give_back_unread`].
+    pub fn open(dir: &MemberDir, lane: Lane) -> Result<Self> {
+        let stored = cursors::read(dir)?.lane(lane).clone();
+        let position = Position { segment: stored.segment, offset: stored.offset, seq: stored.handed };
+        let mut tail = Tail::new(dir.lane(lane), position);
+        let behind = tail.behind(REMEMBERED, BACK_BYTES)?.unwrap_or_default();
+        // The record that the position follows must be the one that was handed over, not one that only looks so.
+        let other = behind.iter().rev().find_map(|s| s.id).is_some_and(|id| stored.handed_id != Some(id));
+        let mut intake = Self {
+            lane,
+            file: CursorFile::open(dir),
+            tail,
+            state: HandOver::resume(stored.clone(), if other { &[] } else { &behind }),
+            stored,
+            waiting: VecDeque::new(),
+            refit: None,
+            bad: 0,
+        };
+        if other {
+            intake.begin_anew()?;
+        }
+        Ok(intake)
+    }
+
+    /// Reads what is new; returns how many messages came to wait.
+    pub fn poll(&mut self) -> Result<usize> {
+        let before = self.waiting.len();
+        let mut anew = false;
+        loop {
+            let batch = self.tail.read(READ_BYTES)?;
+            self.bad += batch.bad.len() as u64;
+            if batch.refit && !anew {
+                anew = true;
+                self.begin_anew()?;
+                continue;
+            }
+            for line in &batch.lines {
+                self.take(line);
+            }
+            if !batch.more {
+                break;
+            }
+        }
+        // Records that are no messages move the cursor too.
+        if self.state.stored().handed != self.stored.handed {
+            self.store()?;
+        }
+        Ok(self.waiting.len().saturating_sub(before))
+    }
+
+    fn take(&mut self, line: &Line) {
+        let message = if line.marker.is_some() { None } else { line.parse::<Message>().ok() };
+        let seen = seen(line, message.as_ref().map(|m| m.id));
+        match self.refit {
+            Some(Refit::UpTo(segment, start)) => {
+                if (line.segment, line.start) == (segment, start) {
+                    self.refit = None;
+                }
+                return self.state.pass(seen);
+            }
+            Some(Refit::UpToTime(until)) if line.ts <= until => return self.state.pass(seen),
+            _ => {}
+        }
+        let doubtful = matches!(self.refit, Some(Refit::Unknown));
+        if let (Verdict::Hand { redelivered }, Some(message)) = (self.state.saw(seen), message) {
+            let redelivered = redelivered || doubtful;
+            self.waiting.push_back(Waiting { seq: line.seq, ts: line.ts, id: message.id, message, redelivered });
+        }
+    }
+
+    /// The file is not the one the cursor was made for: falls back to the last record that is, and lets ids decide
+    /// about the rest.
+    fn begin_anew(&mut self) -> Result<()> {
+        let stored = self.state.stored();
+        let path = self.tail.path().to_owned();
+        let mut anchor = None;
+        let mut same_segment = false;
+        let mut look = Tail::new(&path, Position::default());
+        loop {
+            let batch = look.read(READ_BYTES)?;
+            for line in &batch.lines {
+                same_segment |= line.segment == stored.segment;
+                if stored.handed_id.is_some() && id_of(&line.json) == stored.handed_id {
+                    anchor = Some(Refit::UpTo(line.segment, line.start));
+                }
+            }
+            if !batch.more {
+                break;
+            }
+        }
+        let by_time = stored.handed_ts.filter(|_| same_segment).map(Refit::UpToTime);
+        self.refit = Some(anchor.or(by_time).unwrap_or(Refit::Unknown));
+        self.state = std::mem::take(&mut self.state).refit();
+        self.waiting.clear();
+        self.tail = Tail::new(path, Position::default());
+        Ok(())
+    }
+
+    /// What waits, oldest first. Which comes first is the caller's to say.
+    #[must_use]
+    pub fn waiting(&self) -> &VecDeque<Waiting> {
+        &self.waiting
+    }
+
+    /// Lines that were no records.
+    #[must_use]
+    pub fn bad(&self) -> u64 {
+        self.bad
+    }
+
+    /// Takes messages out of the queue to hand them over. That they are being handed over is stored before this
+    /// returns, so that a crash in between cannot lose them.
+    pub fn begin(&mut self, ids: &[MessageId]) -> Result<Vec<Waiting>> {
+        let begun = self.state.begin(ids);
+        if let Err(error) = self.store() {
+            self.state.abandon();
+            return Err(error);
+        }
+        let (taken, rest) = self.waiting.drain(..).partition(|w| begun.contains(&w.id));
+        self.waiting = rest;
+        Ok(Vec::from(taken as VecDeque<Waiting>))
+    }
+
+    /// What was being handed over has arrived.
+    pub fn finish(&mut self) -> Result<Vec<MessageId>> {
+        let ids = self.state.finish();
+        self.store()?;
+        Ok(ids)
+    }
+
+    /// What was being handed over has not arrived: it waits again, marked.
+    pub fn abandon(&mut self) -> Result<()> {
+        let seen = self.state.handing_seen();
+        self.state.abandon();
+        self.wait_again(&seen)
+    }
+
+    /// The turn that took these messages has ended: they were read.
+    pub fn mark_read(&mut self, ids: &[MessageId]) -> Result<()> {
+        if !self.state.mark_read(ids).is_empty() {
+            self.store()?;
+        }
+        Ok(())
+    }
+
+    /// Messages that were handed over and not read.
+    #[must_use]
+    pub fn unread(&self) -> Vec<MessageId> {
+        self.state.unread()
+    }
+
+    /// The turn that took these messages broke: they wait again, marked.
+    pub fn give_back(&mut self, ids: &[MessageId]) -> Result<()> {
+        let seen = self.state.give_back(ids);
+        self.wait_again(&seen)
+    }
+
+    /// [`Self::give_back`] for all that was handed over and not read.
+    pub fn give_back_unread(&mut self) -> Result<()> {
+        self.give_back(&self.unread())
+    }
+
+    fn wait_again(&mut self, seen: &[Seen]) -> Result<()> {
+        for seen in seen {
+            let Some(line) = self.tail.line_at(seen.segment, seen.start, seen.end)? else { continue };
+            let Ok(message) = line.parse::<Message>() else { continue };
+            let waiting = Waiting { seq: line.seq, ts: line.ts, id: message.id, message, redelivered: true };
+            let at = self.waiting.partition_point(|w| w.seq < waiting.seq);
+            self.waiting.insert(at, waiting);
+        }
+        self.store()
+    }
+
+    fn store(&mut self) -> Result<()> {
+        let cursor = self.state.stored();
+        if cursor != self.stored {
+            self.file.write(self.lane, cursor.clone())?;
+            self.stored = cursor;
+        }
+        Ok(())
+    }
+}
+
+fn seen(line: &Line, id: Option<MessageId>) -> Seen {
+    Seen { seq: line.seq, id, ts: line.ts, segment: line.segment, start: line.start, end: line.end }
+}
+
+/// The id of a record, if it has one.
+pub(super) fn id_of(json: &str) -> Option<MessageId> {
+    #[derive(serde::Deserialize)]
+    struct WithId {
+        id: MessageId,
+    }
+    serde_json::from_str(json).ok().map(|w: WithId| w.id)
+}
+
+/// How many records of a lane have not been handed over. Reads the journal's tail and the cursor alone.
+pub fn depth(dir: &MemberDir, lane: Lane) -> Result<u64> {
+    if !dir.exists() {
+        return Err(StoreError::missing(&dir.lane(lane)));
+    }
+    let Some(last) = journal::last_record(&dir.lane(lane))? else { return Ok(0) };
+    Ok(beyond(dir, lane, last.seq)?.saturating_sub(u64::from(last.closed.is_some())))
+}
+
+/// How many records up to `seq` have not been handed over.
+pub(super) fn beyond(dir: &MemberDir, lane: Lane, seq: u64) -> Result<u64> {
+    let cursors = cursors::read(dir)?;
+    let cursor = cursors.lane(lane);
+    Ok(seq.saturating_sub(cursor.handed).saturating_sub(cursor.ahead.len() as u64))
+}

@@ -1,0 +1,117 @@
+//! Mailboxes: a member's two lanes, as those who write to them see them.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::error::{Result, StoreError};
+use super::intake;
+use super::journal::{Durability, Journal};
+use super::member_dir::MemberDir;
+use super::tail::Tail;
+use super::{record, segment};
+use crate::model::id::MessageId;
+use crate::model::message::{Lane, Message};
+use crate::os::clock;
+
+/// An inbox segment longer than this, in bytes, is followed by a new one. Control lanes do not rotate.
+pub const SEGMENT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The acknowledgement of a message: it lies in the recipient's mailbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    pub id: MessageId,
+    pub seq: u64,
+    /// How many records of the lane, this one included, had not been handed over by then.
+    pub queued: u64,
+    /// The id was there already: nothing was written.
+    pub duplicate: bool,
+}
+
+/// Appends a message to a lane. `dedupe`: this may be a retry, so its id is looked for in the last 4 MiB first.
+pub fn deliver(
+    dir: &MemberDir,
+    message: &Message,
+    lane: Lane,
+    durability: Durability,
+    dedupe: bool,
+) -> Result<Delivered> {
+    let (seq, duplicate) = append(&Journal::open(dir.lane(lane)), message, lane, durability, dedupe)?;
+    let queued = intake::beyond(dir, lane, seq)?;
+    Ok(Delivered { id: message.id, seq, queued, duplicate })
+}
+
+fn append(
+    journal: &Journal,
+    message: &Message,
+    lane: Lane,
+    durability: Durability,
+    dedupe: bool,
+) -> Result<(u64, bool)> {
+    let body = record::body(message, journal.path())?;
+    let mut locked = journal.lock()?;
+    if dedupe && let Some(seq) = locked.find_id(&message.id)? {
+        return Ok((seq, true));
+    }
+    if lane == Lane::Inbox {
+        locked.rotate_if(SEGMENT_BYTES)?;
+    }
+    let seq = locked.append_body(&body)?.seq;
+    locked.finish(durability)?;
+    Ok((seq, false))
+}
+
+/// Closes both lanes: every message after this is refused.
+pub fn close(dir: &MemberDir, reason: &str) -> Result<()> {
+    for lane in [Lane::Inbox, Lane::Control] {
+        close_journal(&dir.lane(lane), reason)?;
+    }
+    Ok(())
+}
+
+/// Closes any journal.
+pub fn close_journal(path: &Path, reason: &str) -> Result<()> {
+    let journal = Journal::open(path);
+    let mut locked = journal.lock()?;
+    locked.close(reason)?;
+    locked.finish(Durability::Durable)
+}
+
+/// Opens both lanes again, where they are closed: the member is started once more.
+pub fn reopen(dir: &MemberDir, reason: &str) -> Result<()> {
+    for lane in [Lane::Inbox, Lane::Control] {
+        let path = dir.lane(lane);
+        // A lane that nobody ever wrote to is open as it is.
+        if !path.exists() {
+            continue;
+        }
+        let journal = Journal::open(path);
+        let mut locked = journal.lock()?;
+        locked.reopen(reason)?;
+        locked.finish(Durability::Durable)?;
+    }
+    Ok(())
+}
+
+/// Whether a lane is closed, and why. Takes no lock.
+pub fn closed(dir: &MemberDir, lane: Lane) -> Result<Option<String>> {
+    Ok(super::journal::last_record(&dir.lane(lane))?.and_then(|l| l.closed))
+}
+
+/// Removes older segments of a journal whose records all have a `seq` of at most `before_seq` and that were last
+/// written more than `older_than` ago. Returns how many. The newest of them stays, so that numbers are not used twice.
+pub fn prune_segments(path: &Path, before_seq: u64, older_than: Duration) -> Result<usize> {
+    let journal = Journal::open(path);
+    let _locked = journal.lock()?;
+    let mut older = segment::older(path)?;
+    older.pop();
+    let mut gone = 0;
+    for old in older {
+        let last = Tail::last_of(&old.path)?;
+        if last.is_none_or(|(seq, at)| seq > before_seq || clock::now().since(at) < older_than) {
+            break;
+        }
+        std::fs::remove_file(&old.path).map_err(|e| StoreError::io("remove", &old.path, e))?;
+        gone += 1;
+    }
+    Ok(gone)
+}

@@ -1,0 +1,125 @@
+//! A member's folder: which path is what.
+
+use std::path::{Path, PathBuf};
+
+use super::error::{Result, StoreError};
+use super::files;
+use super::lock;
+use crate::model::message::Lane;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct MemberDir {
+    path: PathBuf,
+}
+
+impl MemberDir {
+    #[must_use]
+    pub fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// Makes the member's folders, where the team is there; those that are there already stay as they are.
+    pub fn create(&self) -> Result<()> {
+        for dir in [self.path.clone(), self.mail_dir(), self.state_dir()] {
+            match files::make_dir(&dir) {
+                Ok(()) | Err(StoreError::Exists(_)) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        // A sandboxed program may write these two and make no others.
+        for file in [self.outbox(), lock::sidecar(&self.outbox())] {
+            files::open_or_create(&file, false).map_err(|e| StoreError::open(&file, e))?;
+        }
+        Ok(())
+    }
+
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    #[must_use]
+    pub fn exists(&self) -> bool {
+        self.path.is_dir()
+    }
+
+    /// The folder that a teammate watches.
+    #[must_use]
+    pub fn mail_dir(&self) -> PathBuf {
+        self.path.join("mail")
+    }
+
+    /// The folder that the lead watches.
+    #[must_use]
+    pub fn state_dir(&self) -> PathBuf {
+        self.path.join("state")
+    }
+
+    /// The data lane.
+    #[must_use]
+    pub fn inbox(&self) -> PathBuf {
+        self.path.join("mail/inbox.jsonl")
+    }
+
+    /// The control lane.
+    #[must_use]
+    pub fn control(&self) -> PathBuf {
+        self.path.join("mail/control.jsonl")
+    }
+
+    #[must_use]
+    pub fn lane(&self, lane: Lane) -> PathBuf {
+        match lane {
+            Lane::Inbox => self.inbox(),
+            Lane::Control => self.control(),
+        }
+    }
+
+    /// The member's own words and verbs.
+    #[must_use]
+    pub fn outbox(&self) -> PathBuf {
+        self.path.join("mail/outbox.jsonl")
+    }
+
+    #[must_use]
+    pub fn lease(&self) -> PathBuf {
+        self.path.join("state/lease")
+    }
+
+    #[must_use]
+    pub fn status(&self) -> PathBuf {
+        self.path.join("state/status.json")
+    }
+
+    #[must_use]
+    pub fn cursors(&self) -> PathBuf {
+        self.path.join("state/cursors.json")
+    }
+
+    #[must_use]
+    pub fn exit(&self) -> PathBuf {
+        self.path.join("state/exit.json")
+    }
+
+    /// The launcher's environment.
+    #[must_use]
+    pub fn env(&self) -> PathBuf {
+        self.path.join("state/env")
+    }
+
+    /// Answers to the member's verbs.
+    #[must_use]
+    pub fn replies(&self) -> PathBuf {
+        self.path.join("replies.jsonl")
+    }
+
+    #[must_use]
+    pub fn output_log(&self) -> PathBuf {
+        self.path.join("output.log")
+    }
+
+    #[must_use]
+    pub fn transcript(&self) -> PathBuf {
+        self.path.join("transcript.jsonl")
+    }
+}

@@ -1,0 +1,60 @@
+//! The roster, `team.json`: read by anyone, written by whoever holds the lead's lease.
+
+use std::path::PathBuf;
+
+use super::document::{self, Sync};
+use super::error::{Result, StoreError};
+use super::lease::Lease;
+use super::team_dir::TeamDir;
+use crate::model::team::{TEAM_VERSION, Team};
+
+/// Reads the roster. A newer version is read as far as its known fields suffice.
+pub fn read_team(dir: &TeamDir) -> Result<Team> {
+    let path = dir.team_json();
+    document::read_json(&path)?.ok_or_else(|| StoreError::NoTeam(dir.path().to_owned()))
+}
+
+/// Writes the first roster of a team that is being built in a staging folder.
+pub fn write_first(staging: &TeamDir, team: &Team) -> Result<()> {
+    document::replace_json(&staging.team_json(), team, Sync::Durable)
+}
+
+/// The roster in the hands of the lead.
+#[derive(Debug)]
+pub struct LockedRoster {
+    path: PathBuf,
+    team: Team,
+    /// The version that was found in the file.
+    found: u32,
+}
+
+impl LockedRoster {
+    /// Opens the roster for writing. `lease` must be the team's own lead lease.
+    pub fn open(dir: &TeamDir, lease: &Lease) -> Result<Self> {
+        if lease.path() != dir.lead_lease() {
+            return Err(StoreError::invalid(lease.path(), format!("is not the lease of {}", dir.path().display())));
+        }
+        let team = read_team(dir)?;
+        Ok(Self { path: dir.team_json(), found: team.v, team })
+    }
+
+    #[must_use]
+    pub fn team(&self) -> &Team {
+        &self.team
+    }
+
+    /// Changes the roster and replaces the file. Where that fails, the roster stays as it was.
+    pub fn update<R>(&mut self, change: impl FnOnce(&mut Team) -> R) -> Result<R> {
+        if self.found > TEAM_VERSION {
+            let (found, known) = (u64::from(self.found), u64::from(TEAM_VERSION));
+            return Err(StoreError::Newer { path: self.path.clone(), found, known });
+        }
+        let mut team = self.team.clone();
+        let answer = change(&mut team);
+        if team != self.team {
+            document::replace_json(&self.path, &team, Sync::Durable)?;
+            self.team = team;
+        }
+        Ok(answer)
+    }
+}
