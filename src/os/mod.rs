@@ -5,9 +5,12 @@
 pub mod clock;
 pub mod life;
 pub mod log_file;
+mod outer;
 pub mod paste;
 pub mod pidfd;
 pub mod process;
 pub mod reap;
+pub mod relay;
 pub mod spawn;
 pub mod terminal;
+mod watch;

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 
 use super::process::{self, ProcessId};
+use super::watch::watch;
 
 #[derive(Debug)]
 pub struct Pidfd {
@@ -64,7 +64,7 @@ impl Pidfd {
     /// When the runtime cannot watch the handle.
     pub async fn wait(&self) -> io::Result<()> {
         // A file descriptor can be registered once only, so each wait has its own.
-        let fd = AsyncFd::register_with_interest(self.fd.try_clone()?, Interest::READABLE)?;
+        let fd = watch(self.fd.try_clone()?, Interest::READABLE)?;
         let _ready = fd.readable().await?;
         Ok(())
     }

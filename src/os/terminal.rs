@@ -3,13 +3,15 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
     tcsetwinsize,
 };
+use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
+
+use super::watch::{set_nonblocking, watch};
 
 pub use rustix::termios::{Winsize, isatty};
 
@@ -92,11 +94,6 @@ pub fn open_pty(size: Winsize) -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((master, slave))
 }
 
-pub(super) fn set_nonblocking(fd: impl AsFd) -> io::Result<()> {
-    let flags = fcntl_getfl(&fd)?;
-    Ok(fcntl_setfl(&fd, flags | OFlags::NONBLOCK)?)
-}
-
 /// Our end of a pseudo-terminal, for a tokio runtime.
 #[derive(Debug)]
 pub struct Master {
@@ -108,7 +105,7 @@ impl Master {
     /// Outside a runtime, or when it cannot watch the descriptor.
     pub fn new(fd: OwnedFd) -> io::Result<Self> {
         set_nonblocking(&fd)?;
-        Ok(Self { fd: AsyncFd::register(fd)? })
+        Ok(Self { fd: watch(fd, Interest::READABLE | Interest::WRITABLE)? })
     }
 
     /// Reads output of the program; 0 once nothing has the terminal open any more. Safe to cancel.
@@ -124,12 +121,22 @@ impl Master {
         }
     }
 
+    /// Waits until [`Self::try_read`] may find something. Safe to cancel.
+    ///
+    /// # Errors
+    /// When the runtime shuts down.
+    pub async fn readable(&self) -> io::Result<()> {
+        // Only a read that finds nothing takes the readiness back.
+        self.fd.readable().await?.retain_ready();
+        Ok(())
+    }
+
     /// Reads what is there; `WouldBlock` when there is nothing, 0 at the end.
     ///
     /// # Errors
     /// Those of read(2).
     pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        read_end(self.fd.as_fd(), buffer)
+        self.fd.try_io(Interest::READABLE, |fd| read_end(fd.as_fd(), buffer))
     }
 
     /// Types; how many bytes were taken. Waits while the program does not read. Safe to cancel.
