@@ -17,7 +17,9 @@ use tmux_interface::{
 pub(super) struct Cmd(pub Vec<OsString>);
 
 impl From<TmuxCommand<'_>> for Cmd {
-    fn from(command: TmuxCommand<'_>) -> Self {
+    fn from(mut command: TmuxCommand<'_>) -> Self {
+        // Whole names: they are what errors tell, and no `command-alias` of a person's own tmux can mean another command.
+        command.not_use_alias();
         Self(command.to_vec().into_iter().map(|part| part.into_owned().into()).collect())
     }
 }
@@ -123,9 +125,11 @@ pub(super) fn open_window(session: &str, name: &str, format: &str, argv: Vec<OsS
     Cmd::from(command).with(["--".into()]).with(argv)
 }
 
-/// A pane in a window, which keeps its active pane; prints `format`.
+/// A pane in a window, behind its last one, so that a tiled window shows them in the order they were made; the active
+/// pane stays so. Prints `format`.
 pub(super) fn split_window(window: &str, format: &str, pane: &PaneSpec) -> Cmd {
-    let command = SplitWindow::new().detached().print().target_pane(window).format(format).build();
+    let command =
+        SplitWindow::new().detached().print().target_pane(format!("{window}.{{bottom-right}}")).format(format).build();
     Cmd::from(command).program(pane)
 }
 

@@ -12,7 +12,11 @@ const INFO: &str = "#{pane_id} #{pane_pid} #{pane_dead} #{window_id}";
 impl Tmux {
     /// All panes of the server, each once, the person's own among them.
     pub async fn panes(&self) -> Result<Vec<PaneInfo>, TmuxError> {
-        let answer = self.ask(&[cmd::list_all(INFO)]).await?;
+        let answer = match self.ask(&[cmd::list_all(INFO)]).await {
+            // What a server without any session answers (3.3a).
+            Err(TmuxError::Failed { stderr, .. }) if stderr.contains("no current target") => String::new(),
+            done => done?,
+        };
         let mut list: Vec<PaneInfo> = Vec::new();
         for line in answer.lines() {
             let pane = parse_info(line).ok_or_else(|| unparsable("list-panes", line))?;
