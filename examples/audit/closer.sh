@@ -1,5 +1,5 @@
 #!/bin/sh
-# Shows: the task that another task made. markers.sh left a file's name on the scratchpad; this looks closer at
+# Shows: the task that another task made. markers.sh left a file's name and its markers on the scratchpad; this looks closer at
 # that file: who changed it, when, and how old its markers are.
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 # shellcheck source-path=SCRIPTDIR source=repo.sh
@@ -7,17 +7,12 @@ here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 enter_repository
 : >"$work/too-large"
 
-flat_name=$(cat -- "$CREWMUX_SCRATCH/closer.path")
-name=$(printf '%s' "$flat_name" | tr '\001\002' '\012\011')
-lines_wanted=40
-{
-    printf 'V\tpath\t%s\n' "$flat_name"
-    awk -F'\t' -v path="$flat_name" '$1 == "M" && $6 == path' "$CREWMUX_SCRATCH/markers.tsv" 2>/dev/null || true
-} >"$work/known"
-if [ ! -e "$CREWMUX_SCRATCH/markers.tsv" ]; then fail "markers.tsv is not on the scratchpad yet"; fi
+todo="$CREWMUX_SCRATCH/closer.todo"
+[ -r "$todo" ] || fail "there is no $todo: markers.sh comes first"
+name=$(sed -n '1s/^V	path	//p' "$todo" | tr '\001\002' '\012\011')
 
 {
-    head -n 1 "$work/known"
+    head -n 1 "$todo"
     search -c -z -e '' -- ":(top,literal)$name" >"$work/raw"
     flat <"$work/raw" | awk 'NR == 2 { sub(/\001.*/, ""); print "V\tlines\t" $0 }'
     if [ "$has_commits" = yes ]; then
@@ -29,7 +24,8 @@ if [ ! -e "$CREWMUX_SCRATCH/markers.tsv" ]; then fail "markers.tsv is not on the
                     print "V\tpeople\t" people; print "V\tmain\t" main; print "V\tshare\t" most }'
         # How old each marker is: notes before calls.
         set --
-        for number in $(awk -F'\t' '$1 == "M" { print $5 }' "$work/known" | sed "${lines_wanted}q"); do set -- "$@" -L "$number,$number"; done
+        awk -F'\t' '$1 == "M" { print $5 }' "$todo" >"$work/numbers"
+        while read -r number; do set -- "$@" -L "$number,$number"; done <"$work/numbers"
         if [ $# -gt 0 ]; then
             # A file that is changed or not committed yet may have no such line: then there is no age to tell.
             git blame --porcelain "$@" ${tree:+"$tree"} -- "$name" 2>/dev/null >"$work/blame" || : >"$work/blame"
@@ -40,4 +36,4 @@ if [ ! -e "$CREWMUX_SCRATCH/markers.tsv" ]; then fail "markers.tsv is not on the
         fi
     fi
 } >"$work/closer.tsv"
-hand_over "$work/closer.tsv" "$(awk -F'\t' '$1 == "G" { n++ } END { printf "the file with the most markers: %d of them dated", n }' "$work/closer.tsv")"
+hand_over "$work/closer.tsv" "$(awk -F'\t' '$1 == "G" { n++ } END { printf "%d %s dated in the file with the most", n, (n == 1 ? "marker" : "markers") }' "$work/closer.tsv")"

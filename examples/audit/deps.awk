@@ -15,7 +15,8 @@ number == "" { number = $0; sub(/[:=-].*/, "", number); text = ""; $0 = substr($
 
 function begin(name) {
     if (name == manifest_raw || name == "") return
-    manifest_raw = name; manifest = name; section = ""; list = ""; table = ""
+    flush()
+    manifest_raw = name; manifest = name; section = ""; list = ""; table = ""; in_table = 0
     if (prefix != "" && index(manifest, prefix) == 1) manifest = substr(manifest, length(prefix) + 1)
     base = manifest; sub(/.*\//, "", base)
     eco = base == "Cargo.toml" ? "Cargo" : base ~ /\.txt$/ ? "Python" : base == "pyproject.toml" ? "Python" : \
@@ -59,17 +60,26 @@ function cargo_version(s,    v) {
     return s ~ /workspace[ \t]*=[ \t]*true/ ? "workspace" : ""
 }
 
+# A table without a version is a dependency all the same.
+function flush() {
+    if (table != "") dependency(cargo_kind(section), table, "")
+    table = ""
+}
+
+END { flush() }
+
 function cargo(s,    key, value, at) {
     if (s ~ /^[ \t]*\[/) {
-        if (table != "") dependency(cargo_kind(section), table, table_version)
-        section = s; gsub(/^[ \t]*\[+|\]+.*$/, "", section); table = ""; table_version = ""
-        # [dependencies.name]: the version stands on a line of its own; it is printed when it comes.
-        if (match(section, /dependencies\./)) { table = unquote(substr(section, RSTART + RLENGTH)); section = substr(section, 1, RSTART + 11) }
+        flush()
+        section = s; gsub(/^[ \t]*\[+|\]+.*$/, "", section)
+        # [dependencies.name]: the version stands on a line of its own, if at all.
+        in_table = match(section, /dependencies\./)
+        if (in_table) { table = unquote(substr(section, RSTART + RLENGTH)); section = substr(section, 1, RSTART + 11) }
         return
     }
     if (section !~ /(^|[.-])dependencies$/ || s ~ /^[ \t]*(#|$)/) return
-    if (table != "") {
-        if (match(s, /^[ \t]*(version|git|path|workspace)[ \t]*=/)) { dependency(cargo_kind(section), table, cargo_version(s)); table = "" }
+    if (in_table) {
+        if (table != "" && match(s, /^[ \t]*(version|git|path|workspace)[ \t]*=/)) { dependency(cargo_kind(section), table, cargo_version(s)); table = "" }
         return
     }
     if (s !~ /^[ \t]*["'A-Za-z0-9_.-]+[ \t]*=/) return

@@ -13,7 +13,7 @@ for name in Cargo.toml package.json 'requirements*.txt' 'requirements/*.txt' pyp
     set -- "$@" ":(top,glob)**/$name"
 done
 search -n -z -e '' -- "$@" ':(top,exclude,glob)**/node_modules/**' >"$work/raw"
-flat <"$work/raw" | awk -v prefix="${tree:+$tree:}" -f "$here/text.awk" -f "$here/deps.awk" | sort -u >"$work/found"
+flat <"$work/raw" | awk -v prefix="${tree:+$tree:}" -f "$here/json.awk" -f "$here/deps.awk" | sort -u >"$work/found"
 
 # D: one dependency of one manifest. X: a lock file that is there. T: manifests that were read.
 {
@@ -26,4 +26,4 @@ flat <"$work/raw" | awk -v prefix="${tree:+$tree:}" -f "$here/text.awk" -f "$her
 } >"$work/deps.tsv"
 hand_over "$work/deps.tsv" "$(awk -F'\t' '
     $1 == "D" && !($2 FS $4 in seen) { seen[$2 FS $4] = 1; n++ } $1 == "T" { manifests++ }
-    END { printf "%d dependencies in %d manifests", n, manifests }' "$work/deps.tsv")"
+    END { printf "%d %s in %d %s", n, (n == 1 ? "dependency" : "dependencies"), manifests, (manifests == 1 ? "manifest" : "manifests") }' "$work/deps.tsv")"

@@ -16,7 +16,7 @@ trap 'rm -rf -- "$work" ${part:+"$part"}' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-paths() { awk -f "$here/text.awk" -f "$here/paths.awk"; }
+paths() { awk -f "$here/json.awk" -f "$here/paths.awk"; }
 
 # field PATH: one value of the JSON on stdin
 field() { paths | awk -F'\t' -v path="$1" '$1 == path { print substr($0, length($1) + 2); exit }'; }
@@ -68,7 +68,7 @@ done
 echo "task $task is ours; the letters:"
 # Nothing is acknowledged before the report is there, so a restart of this program finds its letters again.
 crewmux inbox --all --json >"$work/letters"
-awk -f "$here/text.awk" -f "$here/letters.awk" "$work/letters" >"$work/mail"
+awk -f "$here/json.awk" -f "$here/letters.awk" "$work/letters" >"$work/mail"
 set --
 while IFS="$(printf '\t')" read -r from findings says; do
     printf '  %s: %s\n' "$from" "$says"
@@ -96,5 +96,5 @@ part=
 sed -n '/^## Summary/,/^## [^S]/p' "$out" | sed '/^## /d' >"$work/summary"
 crewmux send lead --file "$work/summary" --summary "the report is at $out" >/dev/null
 crewmux inbox --ack >/dev/null
-crewmux task done "$task" >/dev/null
+crewmux task "done" "$task" >/dev/null
 echo "the report is at $out"

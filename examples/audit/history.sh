@@ -32,9 +32,10 @@ fi
         printf 'N\tdirty\t%s\n' "$(git status --porcelain --untracked-files=no --ignore-submodules=all | wc -l | tr -d ' ')"
     fi
     if [ "$has_commits" = yes ]; then
-        printf 'N\thead\t%s\n' "$(git rev-parse --short=12 HEAD)"
+        # `--`: a file may be called HEAD.
+        printf 'N\thead\t%s\n' "$(git rev-parse --verify --short=12 HEAD)"
         printf 'N\tbranch\t%s\n' "$(git symbolic-ref --quiet --short HEAD || echo '(detached)')"
-        printf 'N\tcommits\t%s\n' "$(git rev-list --count HEAD)"
+        printf 'N\tcommits\t%s\n' "$(git rev-list --count HEAD --)"
     else
         printf 'N\tcommits\t0\n'
     fi
@@ -67,4 +68,5 @@ fi
 } >"$work/history.tsv"
 hand_over "$work/history.tsv" "$(awk -F'\t' '
     $1 == "N" { fact[$2] = $3 } $1 == "A" { authors++ }
-    END { printf "%d files, %d commits, %d authors", fact["tracked"], fact["commits"], authors }' "$work/history.tsv")"
+    END { printf "%d tracked %s, %d %s by %d %s", fact["tracked"], (fact["tracked"] == 1 ? "file" : "files"),
+        fact["commits"], (fact["commits"] == 1 ? "commit" : "commits"), authors, (authors == 1 ? "person" : "people") }' "$work/history.tsv")"

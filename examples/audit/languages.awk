@@ -51,7 +51,7 @@ BEGIN {
     row("none", "Lock file", "lock");       row("none", "Patch", "patch diff"); row("none", "Jupyter", "ipynb")
     row("none", "Snapshot", "snap");        row("none", "JavaScript map", "map")
     named("hash", "Makefile", "makefile gnumakefile"); named("hash", "Dockerfile", "dockerfile containerfile")
-    named("hash", "CMake", "cmakelists.txt");          named("hash", "Just", "justfile")
+    named("slash", "Go module", "go.mod");              named("hash", "CMake", "cmakelists.txt");          named("hash", "Just", "justfile")
     named("hash", "Ruby", "gemfile rakefile");         named("hash", "Ignore list", ".gitignore .gitattributes .dockerignore .npmignore")
     named("none", "Lock file", "package-lock.json pnpm-lock.yaml go.sum npm-shrinkwrap.json")
     named("none", "Licence text", "license copying licence license-mit license-apache unlicense")

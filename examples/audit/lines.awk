@@ -7,7 +7,7 @@ part != "files" {
     at = index($0, "\001"); count = substr($0, 1, at - 1) + 0
     if (prefix != "" && index(pending, prefix) == 1) pending = substr(pending, length(prefix) + 1)
     if (part == "all.flat") total[pending] = count
-    else if (part == "blank.flat") blank[pending] = count
+    else if (part == "filled.flat") filled[pending] = count
     else comment[pending] = count
     pending = substr($0, at + 1)
     next
@@ -20,7 +20,7 @@ part != "files" {
     if (mode == "120000") { links++; next }
     if (!(path in total) && size > 0) { binaries++; binary_bytes += size; next }
     name = language(path)
-    files[name]++; lines[name] += total[path]; blanks[name] += blank[path]; comments[name] += comment[path]; size_of[name] += size
+    files[name]++; lines[name] += total[path]; blanks[name] += total[path] - filled[path]; comments[name] += comment[path]; size_of[name] += size
     if (total[path] > 0) print "P\t" total[path] "\t" path
 }
 

@@ -8,7 +8,8 @@ enter_repository
 inventory
 
 search -c -z -e '' >"$work/all"
-search -c -z -E -e '^[[:space:]]*$' >"$work/blank"
+# Not blank, for git grep finds one blank line too many at the end of a file.
+search -c -z -e '[^[:space:]]' >"$work/filled"
 # Comments are an estimate: lines that begin like one, by the style of the file's language.
 : >"$work/comment"
 while read -r style pattern; do
@@ -25,11 +26,11 @@ semicolon ^[[:space:]]*;
 markup ^[[:space:]]*<!--
 STYLES
 
-for list in all blank comment; do
+for list in all filled comment; do
     flat <"$work/$list" >"$work/$list.flat"
 done
 awk -v prefix="${tree:+$tree:}" -f "$here/languages.awk" -f "$here/lines.awk" \
-    "$work/all.flat" "$work/blank.flat" "$work/comment.flat" "$work/files" >"$work/rows"
+    "$work/all.flat" "$work/filled.flat" "$work/comment.flat" "$work/files" >"$work/rows"
 # L: languages, most code first. P: files, longest first. B: what was not read as text.
 {
     grep '^L' "$work/rows" | sort -t "$tab" -k4,4nr -k2,2 || true

@@ -56,14 +56,20 @@ cat "$work/kinds" "$work/by-file" "$work/places" >"$work/markers.tsv"
 
 hand_over "$work/markers.tsv" "$(awk -F'\t' '
     $1 == "K" && $2 == "note" { notes += $5 } $1 == "K" && $2 == "call" { calls += $5 } $1 == "F" { files++ }
-    END { printf "%d notes and %d calls worth a look, in %d files", notes, calls, files }' "$work/markers.tsv")"
+    END { printf "%d %s and %d %s worth a look, in %d %s", notes, (notes == 1 ? "note" : "notes"),
+        calls, (calls == 1 ? "call" : "calls"), files, (files == 1 ? "file" : "files") }' "$work/markers.tsv")"
 
 densest=$(awk 'NR == 1 { for (i = 0; i < 3; i++) $0 = substr($0, index($0, "\t") + 1); print }' "$work/by-file")
 if [ -n "$densest" ]; then
     # The tasks that wait for this one wait for the closer look as well.
     crewmux task show "$CREWMUX_TASK" --json >"$work/task"
-    waiting=$(awk -f "$here/text.awk" -f "$here/paths.awk" "$work/task" | sed -n 's/^\.blocks\.[0-9]*	//p')
-    printf '%s' "$densest" >"$CREWMUX_SCRATCH/closer.path"
+    waiting=$(awk -f "$here/json.awk" -f "$here/paths.awk" "$work/task" | sed -n 's/^\.blocks\.[0-9]*	//p')
+    {
+        printf 'V\tpath\t%s\n' "$densest"
+        # By the environment: `-v` would read a backslash in a name as the start of an escape.
+        sort -t "$tab" -k1,1r -k4,4n "$work/found" |
+            path=$densest awk -F'\t' '$5 == ENVIRON["path"] { print "M\t" $0 }' | sed 40q
+    } >"$CREWMUX_SCRATCH/closer.todo"
     set --
     for task in $waiting; do set -- "$@" --blocks "$task"; done
     crewmux task add "Look closer at the file with the most markers" --requires close-look "$@" \

@@ -14,6 +14,7 @@ unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX || true
 
 # Text files above this many bytes are not read (git grep takes a whole file into memory).
 too_large=${AUDIT_TOO_LARGE:-67108864}
+# shellcheck disable=SC2034 # the programs' own, for sort -t
 tab=$(printf '\t')
 
 fail() {

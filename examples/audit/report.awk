@@ -1,10 +1,13 @@
 # The report: reads the letters and the findings (see the scanners for their rows), prints Markdown.
-FNR == 1 { source = FILENAME; sub(/.*\//, "", source); sub(/\.tsv$/, "", source); came[source] = 1 }
+FNR == 1 { source = base(FILENAME) }
+
+function base(path) { sub(/.*\//, "", path); sub(/\.tsv$/, "", path); return path }
 
 # What follows the first `n` fields: a name, which is always last.
 function after(n,    s, i) { s = $0; for (i = 0; i < n; i++) s = substr(s, index(s, "\t") + 1); return s }
 
-BEGIN { FS = "\t" }
+# A scan that found nothing handed over an empty file: it came all the same.
+BEGIN { FS = "\t"; for (i = 1; i < ARGC; i++) came[base(ARGV[i])] = 1 }
 source == "mail" { letters++; letter_from[letters] = $1; letter[letters] = $3; next }
 source == "lines" && $1 == "L" {
     n_lang++; lang[n_lang] = $2; l_files[n_lang] = $3; l_lines[n_lang] = $4; l_blank[n_lang] = $5; l_comment[n_lang] = $6; l_bytes[n_lang] = $7
@@ -32,7 +35,7 @@ source == "history" && $1 == "N" {
     if ($2 == "has") has[$3] = 1
     else if ($2 == "submodule") submodule[++n_submodule] = after(2)
     else if ($2 == "unread") unread[++n_unread] = after(2)
-    else fact[$2] = after(2)
+    else fact[$2] = $2 ~ /^(name|path|head|branch)$/ ? after(2) : $3
     next
 }
 source == "history" && $1 == "S" { if (n_large < 100) { n_large++; large[n_large] = after(2); large_size[n_large] = $2 } next }
@@ -153,7 +156,7 @@ function facts() {
     table("what | value")
     print "| folder | " code(fact["path"]) " |"
     if (fact["head"] != "") print "| commit | " code(fact["head"]) " on " code(fact["branch"]) " |"
-    print "| commits | " num(fact["commits"]) (n_author > 0 ? " by " plural(n_author, "author", "authors") (a_first[1] != "" && fact["newest"] > 0 ? ", over " num(days(fact["newest"] - fact["oldest"]) + 1) " days" : "") : "") " |"
+    print "| commits | " num(fact["commits"]) (n_author > 0 ? " by " plural(n_author, "author", "authors") (a_first[1] != "" && fact["newest"] > 0 ? ", over " plural(days(fact["newest"] - fact["oldest"]) + 1, "day", "days") : "") : "") " |"
     print "| tracked files | " num(fact["tracked"]) ", " bytes(fact["bytes"]) " |"
     print "| read as text | " num(files) " files, " num(lines) " lines |"
     print "| binary, links, submodules | " num(binaries) " (" bytes(binary_bytes) "), " num(links) ", " num(n_submodule) " |"

@@ -1,5 +1,4 @@
-# Awk functions for the audit: text of any origin made fit for a Markdown table, numbers made readable,
-# and a small reader of JSON.
+# Awk functions for the audit: text of any origin made fit for a Markdown table, numbers made readable.
 
 BEGIN { for (byte = 1; byte < 256; byte++) ord[sprintf("%c", byte)] = byte }
 
@@ -43,7 +42,7 @@ function clip(s, limit) {
 # Words in a table.
 function cell(s,    out, c) {
     s = show(s); out = ""
-    while (match(s, /[|\\`*_<>&\[\]~]/)) {
+    while (match(s, /[]|\\`*_<>&~[]/)) {
         c = substr(s, RSTART, 1)
         out = out substr(s, 1, RSTART - 1) (c == "<" ? "&lt;" : c == ">" ? "&gt;" : c == "&" ? "&amp;" : "\\" c)
         s = substr(s, RSTART + 1)
@@ -82,31 +81,3 @@ function bytes(n) {
 function percent(part, whole) { return whole > 0 ? sprintf("%.0f %%", 100 * part / whole) : "–" }
 
 function plural(n, one, many) { return num(n) " " (n == 1 ? one : many) }
-
-# JSON, fed line by line; json_reset() begins a document. Calls json_value(path, value) for every scalar, where
-# the path is like `.dependencies.serde` or `.2.owner`. Strings keep their escapes, save \" \\ and \/.
-function json_reset() { json_depth = 0; json_key[0] = ""; json_kind[0] = ""; json_wants = "value" }
-
-function json_line(text,    token) {
-    while (match(text, /"([^"\\]|\\.)*"|[][{}:,]|[^][{}:," \t\r]+/)) {
-        token = substr(text, RSTART, RLENGTH); text = substr(text, RSTART + RLENGTH)
-        if (token == "{" || token == "[") {
-            json_path[json_depth + 1] = json_at(); json_depth++
-            json_kind[json_depth] = token; json_key[json_depth] = token == "[" ? 0 : ""
-            json_wants = token == "[" ? "value" : "key"
-        } else if (token == "}" || token == "]") { if (json_depth > 0) json_depth--; json_wants = "" }
-        else if (token == ",") {
-            if (json_kind[json_depth] == "[") { json_key[json_depth]++; json_wants = "value" } else json_wants = "key"
-        } else if (token == ":") json_wants = "value"
-        else {
-            if (token ~ /^"/) {
-                token = substr(token, 2, length(token) - 2)
-                gsub(/\\"/, "\"", token); gsub(/\\\//, "/", token); gsub(/\\\\/, "\\", token)
-            }
-            if (json_wants == "key") json_key[json_depth] = token
-            else if (json_wants == "value") { json_value(json_at(), token); json_wants = "" }
-        }
-    }
-}
-
-function json_at() { return json_depth == 0 ? "" : json_path[json_depth] "." json_key[json_depth] }
