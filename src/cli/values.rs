@@ -113,6 +113,8 @@ impl RequestRef {
     /// The one request of `known` that this names.
     pub fn resolve(&self, known: impl IntoIterator<Item = RequestId>) -> Result<RequestId, CommandError> {
         let mut found: Vec<RequestId> = known.into_iter().filter(|id| self.matches(id)).collect();
+        // The same request may be known from more than one record.
+        found.sort_unstable();
         found.dedup();
         match found.as_slice() {
             [one] => Ok(*one),
@@ -122,5 +124,33 @@ impl RequestRef {
             several => Err(CommandError::not_found(format!("{} requests are named by `{self}`", several.len()))
                 .hint("give more characters of the id")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_named_by_either_end_of_its_id_and_only_by_one() {
+        let ids = ["0193f1aa-0000-7000-8000-00009c41d7aa", "0193f1aa-0000-7000-8000-00009c41d7bb"]
+            .map(|id| id.parse::<RequestId>().unwrap());
+        let resolve = |text: &str| text.parse::<RequestRef>().unwrap().resolve([ids[0], ids[1], ids[0]]);
+        assert_eq!(resolve("D7AA"), Ok(ids[0]));
+        assert_eq!(resolve(&ids[1].to_string()), Ok(ids[1]));
+        assert_eq!(resolve("ffff").unwrap_err().kind.code(), 3);
+        assert!(resolve("0193f1aa").unwrap_err().message.starts_with("2 requests"));
+        for text in ["", "abc", "xyz1", "../../x"] {
+            assert!(text.parse::<RequestRef>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_and_values_split_at_the_first_equals_sign() {
+        assert_eq!(key_value("A=b=c"), Ok(("A".into(), "b=c".into())));
+        assert_eq!(key_value("A="), Ok(("A".into(), String::new())));
+        assert!(key_value("=b").is_err() && key_value("A").is_err());
+        assert_eq!(key_json("n=1").unwrap().1, 1);
+        assert_eq!(key_json("n=one").unwrap().1, "one");
     }
 }
