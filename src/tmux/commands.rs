@@ -1,7 +1,7 @@
 //! The command lines. The only file that knows tmux_interface: replacing that crate is a change to this file.
 //!
 //! The crate builds names, flags and their order; its arguments are `str`, so what may be other bytes (a folder, a
-//! program's arguments) is appended here as it is.
+//! program's arguments) is appended here as it is. Its feature `cmd_alias` is off: whole names are what errors tell.
 
 use super::text::format_literal;
 use super::types::PaneSpec;
@@ -17,9 +17,7 @@ use tmux_interface::{
 pub(super) struct Cmd(pub Vec<OsString>);
 
 impl From<TmuxCommand<'_>> for Cmd {
-    fn from(mut command: TmuxCommand<'_>) -> Self {
-        // Whole names: they are what errors tell, and no `command-alias` of a person's own tmux can mean another command.
-        command.not_use_alias();
+    fn from(command: TmuxCommand<'_>) -> Self {
         Self(command.to_vec().into_iter().map(|part| part.into_owned().into()).collect())
     }
 }

@@ -1,7 +1,7 @@
 //! Any number of panes, tiled in windows of so many each.
 //!
 //! A new pane's id is known only when it exists, so a batch is three chains whatever its size: the windows that are
-//! missing, the splits (tiled after each, else the fifth finds no room), the labels.
+//! missing, their borders and the splits (tiled after each, else the fifth finds no room), the labels.
 
 use super::commands::{self as cmd, Cmd};
 use super::error::TmuxError;
@@ -70,7 +70,9 @@ impl Tmux {
             let free: usize = rooms.iter().map(|room| room.free).sum();
             let firsts: Vec<usize> = waiting.iter().copied().skip(free).step_by(per_window).collect();
             if !firsts.is_empty() {
-                rooms.extend(self.open_windows(session, panes, per_window, &firsts, made).await?);
+                let opened = self.open_windows(session, panes, per_window, &firsts, made).await?;
+                chain.extend(opened.iter().flat_map(|room| label::window(&room.window)));
+                rooms.extend(opened);
             }
             // What waits still, room by room: a new window's first pane is there, its rest follows right behind.
             let mut rest = waiting.iter().copied().filter(|&i| made[i].is_none());
@@ -101,7 +103,7 @@ impl Tmux {
         Ok(())
     }
 
-    /// New windows, each with its first pane and our border.
+    /// New windows, each with its first pane.
     async fn open_windows(
         &self,
         session: &str,
@@ -120,8 +122,6 @@ impl Tmux {
         if created.len() != firsts.len() {
             return Err(unparsable("new-window", &output));
         }
-        let border: Vec<Cmd> = created.iter().flat_map(|(window, _)| label::window(window)).collect();
-        self.ask(&border).await?;
         Ok(created.into_iter().map(|(window, _)| Room { window, free: per_window - 1 }).collect())
     }
 

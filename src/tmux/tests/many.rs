@@ -26,6 +26,10 @@ async fn twenty_four_members_at_80_by_24() {
         let line = std::fs::read_to_string(format!("/proc/{}/cmdline", pane.pid)).unwrap();
         assert_eq!(line.split('\0').nth(1), spec.argv[1].to_str(), "{pane:?}");
     }
+    // And a window shows them in that order.
+    let shown = team.raw(&["list-panes", "-t", "@1", "-F", "#{pane_id}"]);
+    let window: Vec<_> = more[1..5].iter().map(|p| p.id.as_str()).collect();
+    assert_eq!(shown.lines().collect::<Vec<_>>(), window);
     // Nothing became current.
     assert_eq!(team.raw(&["display-message", "-p", "#{window_id} #{pane_id}"]), "@0 %0\n");
     // A place that becomes free is taken again.
@@ -36,12 +40,14 @@ async fn twenty_four_members_at_80_by_24() {
 
 #[tokio::test]
 async fn a_window_too_small_gets_fewer() {
-    let team = team().await;
-    let made = team.tmux.add_panes(&team.started.session_id, &vec![idle(); 64], 64, None).await.unwrap();
+    let team = team_with(|tmux, _| tmux, (30, 9)).await;
+    let lead = Some(team.started.window_id.as_str());
+    let made = team.tmux.add_panes("$0", &vec![idle(); 64], 64, lead).await.unwrap();
     assert_eq!(made.len(), 64);
     let windows = by_window(&team).await;
     assert_eq!(windows.iter().sum::<usize>(), 65);
-    assert!(windows.len() > 2, "{windows:?}");
+    assert!(windows.len() > 1, "{windows:?}");
+    assert_eq!(team.raw(&["show-options", "-wv", "-t", "@1", "pane-border-status"]), "top\n");
 }
 
 #[tokio::test]
