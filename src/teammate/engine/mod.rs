@@ -1,0 +1,43 @@
+//! How a teammate drives its program. An engine carries work in and results out and owns nothing else;
+//! a new kind of program is a new file here.
+
+pub mod command;
+pub mod worker;
+
+use crate::decide::teammate::Ended;
+use crate::model::id::{MessageId, TaskId};
+
+/// Most bytes of `output.log` before it rotates; twice that lies on disk.
+pub const LOG_BYTES: u64 = 16 * 1024 * 1024;
+
+/// What an engine tells its teammate.
+#[derive(Debug)]
+pub enum EngineEvent {
+    /// Its program has lived long enough to count as started.
+    Settled,
+    Ended(Ended),
+    /// These messages are with the program.
+    Delivered(Vec<MessageId>),
+    /// The program takes no more.
+    NotDelivered(Vec<MessageId>),
+    /// A person pressed the key that would stop the program.
+    SuspendRefused,
+    /// A task's program has ended.
+    TaskEnded(Box<TaskEnd>),
+}
+
+/// How the program of a task ended.
+#[derive(Debug)]
+pub struct TaskEnd {
+    pub id: TaskId,
+    pub epoch: u64,
+    pub ended: Ended,
+    /// The last of its output.
+    pub tail: String,
+    pub duration_ms: u64,
+    /// Why it was ended or not even started, if it did not end by itself.
+    pub cut: Option<String>,
+}
+
+/// The sender that an engine's tasks talk through.
+pub type Events = tokio::sync::mpsc::UnboundedSender<EngineEvent>;

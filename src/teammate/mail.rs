@@ -1,0 +1,125 @@
+//! A member's mail as its teammate hands it over.
+
+use serde_json::json;
+
+use super::context::Context;
+use super::engine::command::Command;
+use crate::act::send::read_text;
+use crate::model::id::MessageId;
+use crate::model::message::{Lane, Priority};
+use crate::model::spec::{Deliver, EngineKind};
+use crate::store::intake::{Intake, Waiting};
+use crate::store::StoreError;
+
+
+/// The data lane on its way to the engine.
+pub(super) struct Inbox {
+    intake: Intake,
+    /// With the engine, not confirmed yet.
+    on_the_way: Vec<MessageId>,
+}
+
+impl Inbox {
+    pub fn open(context: &Context) -> Result<Self, StoreError> {
+        Ok(Self { intake: Intake::open(&context.dir, Lane::Inbox)?, on_the_way: Vec::new() })
+    }
+
+    pub fn queued(&self) -> u64 {
+        (self.intake.waiting().len() + self.on_the_way.len()) as u64
+    }
+
+    /// Reads what is new.
+    pub fn poll(&mut self) -> Result<usize, StoreError> {
+        self.intake.poll()
+    }
+
+    /// Hands the next batch to a program that takes mail on its input or as a paste; `now` before `next`
+    /// before `later`, first in first out within each.
+    pub fn hand_over(&mut self, context: &Context, engine: &Command) -> Result<(), StoreError> {
+        let deliver = context.spec.deliver;
+        if deliver == Deliver::Mailbox || !self.on_the_way.is_empty() || self.intake.waiting().is_empty() {
+            return Ok(());
+        }
+        let mut order: Vec<(Priority, u64, MessageId)> =
+            self.intake.waiting().iter().map(|w| (w.message.priority, w.seq, w.id)).collect();
+        order.sort();
+        // A paste is one message: each ends with its own Enter.
+        let most = if deliver == Deliver::Paste { 1 } else { 64 };
+        let ids: Vec<MessageId> = order.into_iter().take(most).map(|(_, _, id)| id).collect();
+        let mut batch = self.intake.begin(&ids)?;
+        batch.sort_by_key(|w| (w.message.priority, w.seq));
+        let mut bytes = Vec::new();
+        for waiting in &batch {
+            match deliver {
+                Deliver::Paste => bytes.extend(text(context, waiting).into_bytes()),
+                _ => bytes.extend(line(context, waiting)),
+            }
+        }
+        debug_assert!(batch.len() <= most);
+        self.on_the_way = batch.iter().map(|w| w.id).collect();
+        engine.deliver(self.on_the_way.clone(), bytes);
+        Ok(())
+    }
+
+    /// The engine has these: they are handed over, and as its input they are read.
+    pub fn arrived(&mut self, ids: &[MessageId]) -> Result<(), StoreError> {
+        self.on_the_way.clear();
+        self.intake.finish()?;
+        self.intake.mark_read(ids)
+    }
+
+    /// The engine took nothing: the messages wait for the next life, marked.
+    pub fn came_back(&mut self) -> Result<(), StoreError> {
+        self.on_the_way.clear();
+        self.intake.abandon()
+    }
+
+    /// A worker reads its mail itself: everything that waits, at once.
+    pub fn take_all(&mut self) -> Result<Vec<Waiting>, StoreError> {
+        let ids: Vec<MessageId> = self.intake.waiting().iter().map(|w| w.id).collect();
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let taken = self.intake.begin(&ids)?;
+        self.intake.finish()?;
+        self.intake.mark_read(&ids)?;
+        Ok(taken)
+    }
+
+    /// `inbox --ack`: these are read, or all up to a seq. How many were not before.
+    pub fn ack(&mut self, ids: &[MessageId], up_to: Option<u64>) -> Result<usize, StoreError> {
+        self.intake.poll()?;
+        crate::act::ack_with(&mut self.intake, ids, up_to)
+    }
+}
+
+/// One message as a JSON line, as on file, with a blob's text put in.
+fn line(context: &Context, waiting: &Waiting) -> Vec<u8> {
+    let mut message = json!(waiting.message);
+    if let Some(map) = message.as_object_mut() {
+        map.insert("seq".to_owned(), json!(waiting.seq));
+        map.insert("ts".to_owned(), json!(waiting.ts));
+        if waiting.redelivered {
+            map.insert("redelivered".to_owned(), json!(true));
+        }
+        if waiting.message.body.get("blob").is_some() {
+            map.insert("body".to_owned(), json!({"content": text(context, waiting)}));
+        }
+    }
+    let mut bytes = message.to_string().into_bytes();
+    bytes.push(b'\n');
+    bytes
+}
+
+/// What a person would read.
+pub(super) fn text(context: &Context, waiting: &Waiting) -> String {
+    read_text(&context.desk.dir, &waiting.message).unwrap_or_else(|| {
+        waiting.message.summary.clone().unwrap_or_else(|| waiting.message.kind.clone())
+    })
+}
+
+/// Whether mail is pushed to the program rather than fetched by it.
+pub(super) fn pushes(context: &Context) -> bool {
+    context.spec.engine == EngineKind::Command && context.spec.deliver != Deliver::Mailbox
+}
+
