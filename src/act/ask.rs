@@ -9,7 +9,7 @@ use super::who::Who;
 use crate::model::id::{MessageId, RequestId};
 use crate::model::message::{Body, Lane, MAX_INLINE_BYTES, Message};
 use crate::model::name::Name;
-use crate::store::{Durability, cursor, mailbox};
+use crate::store::{Durability, mailbox};
 
 /// Hands a verb to the lead. Its reply will name the returned message.
 pub(super) fn lead(desk: &mut Desk, who: &Who, id: MessageId, verb: Verb) -> Result<MessageId, ActError> {
@@ -85,6 +85,6 @@ pub(super) fn submit_plan(
 /// Marks one's own mail as read. A member's teammate does this with its own cursor and never comes here.
 pub(super) fn ack(desk: &mut Desk, who: &Who, ids: &[MessageId], up_to: Option<u64>) -> Result<Answer, ActError> {
     let dir = desk.mailbox(&who.name)?;
-    let read = cursor::ack(&dir, Lane::Inbox, ids, up_to)?;
+    let read = super::inbox::ack(&dir, ids, up_to)?;
     Ok(Answer::of(json!({"read": read})))
 }

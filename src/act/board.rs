@@ -31,8 +31,7 @@ impl Folded for BoardLog {
 
     fn apply(&mut self, record: BoardRecord, _seq: u64, _ts: Timestamp) {
         if let (true, BoardRecord::Task { event, by, tasks }) = (self.watched, &record) {
-            let tasks =
-                tasks.iter().map(|t| (t.id, t.status, t.owner.clone(), t.subject.clone())).collect();
+            let tasks = tasks.iter().map(|t| (t.id, t.status, t.owner.clone(), t.subject.clone())).collect();
             self.news.push(News { event: *event, by: by.clone(), tasks });
         }
         self.board.apply(record);

@@ -12,7 +12,7 @@ use crate::model::id::{Life, MessageId};
 use crate::model::message::{Body, Message};
 use crate::model::name::Name;
 use crate::os::clock;
-use crate::store::{Durability, Home, Journal, Position, Tail, Watch, lease};
+use crate::store::{Durability, Home, Journal, Tail, Watch, lease};
 
 /// How long a reply is waited for when nothing else limits it.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -91,7 +91,7 @@ impl Client {
         let id = clock::new_message_id();
         match &self.caller {
             Caller::Operator => {
-                let mut replies = Tail::at_end(self.desk.dir.member(&Name::lead()).control())?;
+                let mut replies = Tail::end(self.desk.dir.member(&Name::lead()).control())?;
                 match act(&mut self.desk, &Who::operator(), id, verb)? {
                     Done::Answer(answer) => Ok(answer),
                     Done::Asked(asked) => lead_reply(&self.desk, &mut replies, asked, patience),
@@ -110,7 +110,7 @@ impl Client {
         if !lease::is_held(&lease)? {
             return Err(gone(name));
         }
-        let mut replies = Tail::at_end(dir.replies())?;
+        let mut replies = Tail::end(dir.replies())?;
         Journal::open(dir.outbox()).append(&wish, Durability::Fast)?;
         let mut alive = Instant::now();
         let answer = wait(dir.path(), patience, || {
@@ -205,10 +205,4 @@ pub fn wait<T>(
         }
         watch.wait_blocking(left.min(ALIVE_CHECK));
     }
-}
-
-/// Where a journal's next line will begin.
-#[must_use]
-pub fn end_of(tail: &Tail) -> Position {
-    tail.position()
 }

@@ -49,8 +49,10 @@ fn may(who: &Who, verb: &Verb) -> Result<(), ActError> {
     let member = who.authority == Authority::Member;
     let refuse = |text: &str| Err(ActError::forbidden(text.to_owned()));
     match verb {
-        Verb::Spawn { .. } if member => Err(ActError::forbidden("the team roster is flat: members do not start members")
-            .hint("ask the lead: `crewmux send team-lead …`")),
+        Verb::Spawn { .. } if member => {
+            Err(ActError::forbidden("the team roster is flat: members do not start members")
+                .hint("ask the lead: `crewmux send team-lead …`"))
+        }
         Verb::Stop { .. } | Verb::Restart { .. } | Verb::Shutdown { .. } if member => {
             refuse("members cannot end or restart each other or the lead; the lead and the operator can")
         }

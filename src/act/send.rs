@@ -100,7 +100,7 @@ fn deliver(
     message.priority = send.priority;
     message.summary.clone_from(&send.summary);
     message.reply_to = send.reply_to;
-    let depth = crate::store::cursor::depth(&dir, Lane::Inbox)?;
+    let depth = crate::store::intake::depth(&dir, Lane::Inbox)?;
     if depth >= limit {
         return Err(ActError::failed(format!("`{to}` has {depth} unread messages, its limit is {limit}"))
             .hint("wait until it has read some, or raise `queue_depth` under `[limits]`"));
@@ -127,7 +127,17 @@ fn text(team: &TeamDir, text: &str) -> Result<Text, ActError> {
 }
 
 fn ended(name: &Name) -> ActError {
-    ActError::forbidden(format!("`{name}` has ended; its mailbox is closed")).hint(format!(
-        "`crewmux restart {name}` starts it again; `--queue` keeps the message until then"
-    ))
+    ActError::forbidden(format!("`{name}` has ended; its mailbox is closed"))
+        .hint(format!("`crewmux restart {name}` starts it again; `--queue` keeps the message until then"))
+}
+
+/// The text of a message, wherever it lies; `None` for one that has none or whose blob is gone.
+#[must_use]
+pub fn read_text(team: &TeamDir, message: &Message) -> Option<String> {
+    if let Some(content) = message.content() {
+        return Some(content.to_owned());
+    }
+    let hash = message.body.get("blob")?.as_str()?;
+    let bytes = blob::get(team, hash).ok()??;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }

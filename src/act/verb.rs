@@ -15,25 +15,87 @@ use crate::model::task::{NewTask, TaskResult};
 pub enum Verb {
     Send(Send),
     /// Marks mail of one's own inbox as read: these ids, or all of it up to a seq.
-    Ack { #[serde(default)] ids: Vec<MessageId>, #[serde(default)] up_to: Option<u64> },
+    Ack {
+        #[serde(default)]
+        ids: Vec<MessageId>,
+        #[serde(default)]
+        up_to: Option<u64>,
+    },
     Ready,
 
-    TaskAdd { task: NewTask },
-    TaskClaim { #[serde(default)] id: Option<TaskId> },
-    TaskDone { id: TaskId, #[serde(default)] epoch: Option<u64>, #[serde(default)] result: TaskResult },
-    TaskFail { id: TaskId, #[serde(default)] epoch: Option<u64>, #[serde(default)] result: TaskResult },
-    TaskRelease { id: TaskId, #[serde(default)] epoch: Option<u64> },
-    TaskAssign { id: TaskId, #[serde(default)] member: Option<Name> },
-    TaskRm { id: TaskId },
+    TaskAdd {
+        task: NewTask,
+    },
+    TaskClaim {
+        #[serde(default)]
+        id: Option<TaskId>,
+    },
+    TaskDone {
+        id: TaskId,
+        #[serde(default)]
+        epoch: Option<u64>,
+        #[serde(default)]
+        result: TaskResult,
+    },
+    TaskFail {
+        id: TaskId,
+        #[serde(default)]
+        epoch: Option<u64>,
+        #[serde(default)]
+        result: TaskResult,
+    },
+    TaskRelease {
+        id: TaskId,
+        #[serde(default)]
+        epoch: Option<u64>,
+    },
+    TaskAssign {
+        id: TaskId,
+        #[serde(default)]
+        member: Option<Name>,
+    },
+    TaskRm {
+        id: TaskId,
+    },
 
-    SubmitPlan { request_id: RequestId, plan: String, #[serde(default)] summary: Option<String> },
-    Decide { request_id: RequestId, approve: bool, #[serde(default)] hash: Option<String>, #[serde(default)] feedback: Option<String>, #[serde(default)] always: bool },
+    SubmitPlan {
+        request_id: RequestId,
+        plan: String,
+        #[serde(default)]
+        summary: Option<String>,
+    },
+    Decide {
+        request_id: RequestId,
+        approve: bool,
+        #[serde(default)]
+        hash: Option<String>,
+        #[serde(default)]
+        feedback: Option<String>,
+        #[serde(default)]
+        always: bool,
+    },
 
-    Spawn { spawn_id: SpawnId, spec: Box<MemberSpec> },
-    Stop { name: Name },
-    Restart { name: Name },
+    Spawn {
+        spawn_id: SpawnId,
+        spec: Box<MemberSpec>,
+    },
+    Stop {
+        name: Name,
+    },
+    Restart {
+        name: Name,
+    },
     /// The shutdown handshake with `name`, or with everyone.
-    Shutdown { #[serde(default)] name: Option<Name>, #[serde(default)] reason: Option<String>, #[serde(default)] grace_ms: Option<u64>, #[serde(default)] force: bool },
+    Shutdown {
+        #[serde(default)]
+        name: Option<Name>,
+        #[serde(default)]
+        reason: Option<String>,
+        #[serde(default)]
+        grace_ms: Option<u64>,
+        #[serde(default)]
+        force: bool,
+    },
 }
 
 /// A message to someone.

@@ -33,9 +33,14 @@ pub enum Event {
     EngineReady,
     EngineEnded(Ended),
     /// A task is now this member's.
-    TaskTaken { id: TaskId, epoch: u64 },
+    TaskTaken {
+        id: TaskId,
+        epoch: u64,
+    },
     /// A task is no longer this member's.
-    TaskLeft { id: TaskId },
+    TaskLeft {
+        id: TaskId,
+    },
     PlanSubmitted(RequestId),
     /// TERM.
     Terminated,
@@ -48,15 +53,23 @@ pub enum Event {
 #[derive(Clone, Debug)]
 pub enum Effect {
     /// Control mail to the lead.
-    Mail { id: MessageId, body: Box<Body> },
+    Mail {
+        id: MessageId,
+        body: Box<Body>,
+    },
     /// The lead's word is also given to the program as mail.
     HandOver(Box<Message>),
     /// Whether new work and mail may be given to the engine.
     Work(bool),
-    StopEngine { grace: Duration },
+    StopEngine {
+        grace: Duration,
+    },
     Status,
     /// The life is over.
-    Exit { reason: &'static str, ended: Ended },
+    Exit {
+        reason: &'static str,
+        ended: Ended,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,7 +197,12 @@ impl Teammate {
     ///
     /// # Errors
     /// When nothing of that id is open: an exit code and what to say.
-    pub fn own_decision(&mut self, id: RequestId, approve: bool, why: Option<String>) -> Result<Vec<Effect>, (u8, String)> {
+    pub fn own_decision(
+        &mut self,
+        id: RequestId,
+        approve: bool,
+        why: Option<String>,
+    ) -> Result<Vec<Effect>, (u8, String)> {
         if self.shutdown.as_ref().is_none_or(|asked| asked.id != id) {
             return Err((7, format!("no shutdown request {id} is open for this member")));
         }
@@ -233,8 +251,7 @@ impl Teammate {
             return;
         }
         self.phase = Phase::Joining;
-        let body =
-            Body::Hello { spawn_id: self.spawn_id, life: self.life, pid: self.pid, start_time: self.start_time };
+        let body = Body::Hello { spawn_id: self.spawn_id, life: self.life, pid: self.pid, start_time: self.start_time };
         let id = MessageId::derived(&["hello", &self.life.to_string()]);
         out.push(Effect::Mail { id, body: Box::new(body) });
     }

@@ -109,6 +109,12 @@ pub enum Body {
         reason: String,
     },
 
+    /// Something a teammate saw that belongs into the team's events.
+    Notice {
+        life: Life,
+        notice: String,
+    },
+
     ShutdownRequest {
         request_id: RequestId,
         #[serde(default)]

@@ -60,6 +60,36 @@ fn append(
     Ok((seq, false))
 }
 
+/// Appends a message also where the lane is closed, and leaves it closed: whoever opens it next finds the message.
+pub fn deliver_even_closed(
+    dir: &MemberDir,
+    message: &Message,
+    lane: Lane,
+    durability: Durability,
+) -> Result<Delivered> {
+    let journal = Journal::open(dir.lane(lane));
+    let body = record::body(message, journal.path())?;
+    let mut locked = journal.lock()?;
+    let known = locked.find_id(&message.id)?;
+    let seq = match known {
+        Some(seq) => seq,
+        None => {
+            let closed = locked.tail()?.closed;
+            if closed.is_some() {
+                locked.reopen("for a message that is to wait")?;
+            }
+            let seq = locked.append_body(&body)?.seq;
+            if let Some(reason) = closed {
+                locked.close(&reason)?;
+            }
+            seq
+        }
+    };
+    locked.finish(durability)?;
+    let queued = intake::beyond(dir, lane, seq)?;
+    Ok(Delivered { id: message.id, seq, queued, duplicate: known.is_some() })
+}
+
 /// Closes both lanes: every message after this is refused.
 pub fn close(dir: &MemberDir, reason: &str) -> Result<()> {
     for lane in [Lane::Inbox, Lane::Control] {

@@ -112,10 +112,6 @@ impl Context {
 
     /// Everything this life started, and the teammate itself.
     pub fn mark(&self) -> crate::os::life::LifeMark {
-        crate::os::life::LifeMark {
-            teammate: Some(self.me),
-            life: self.place.life,
-            boot_id: process::boot_id(),
-        }
+        crate::os::life::LifeMark { teammate: Some(self.me), life: self.place.life, boot_id: process::boot_id() }
     }
 }

@@ -60,11 +60,14 @@ pub(super) fn of_program(context: &Context, task: Option<(TaskId, u64)>) -> std:
     set("CREWMUX_COLOR", &context.color);
     set("CREWMUX_LIFE", &context.place.life);
     set("CREWMUX_LEAD_LIFE", &context.lead_life);
-    set("CREWMUX_PLAN_MODE", &match (context.planning, context.plan_id) {
-        (true, _) => "plan",
-        (false, Some(_)) => "execute",
-        (false, None) => "off",
-    });
+    set(
+        "CREWMUX_PLAN_MODE",
+        &match (context.planning, context.plan_id) {
+            (true, _) => "plan",
+            (false, Some(_)) => "execute",
+            (false, None) => "off",
+        },
+    );
     if let Some(plan) = context.plan_id {
         set("CREWMUX_PLAN_ID", &plan);
     }
@@ -80,9 +83,9 @@ pub(super) fn of_program(context: &Context, task: Option<(TaskId, u64)>) -> std:
 /// `PATH` with the running binary's folder first.
 fn with_own_folder(path: Option<&OsString>) -> OsString {
     let own = std::env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_path_buf));
-    let rest = path.map(|p| std::env::split_paths(p).collect()).unwrap_or_else(|| {
-        ["/usr/local/bin", "/usr/bin", "/bin"].iter().map(Into::into).collect::<Vec<_>>()
-    });
+    let rest = path
+        .map(|p| std::env::split_paths(p).collect())
+        .unwrap_or_else(|| ["/usr/local/bin", "/usr/bin", "/bin"].iter().map(Into::into).collect::<Vec<_>>());
     let all = own.iter().cloned().chain(rest.into_iter().filter(|p| Some(p) != own.as_ref()));
     std::env::join_paths(all).unwrap_or_else(|_| path.cloned().unwrap_or_default())
 }

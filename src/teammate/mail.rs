@@ -8,9 +8,8 @@ use crate::act::send::read_text;
 use crate::model::id::MessageId;
 use crate::model::message::{Lane, Priority};
 use crate::model::spec::{Deliver, EngineKind};
-use crate::store::intake::{Intake, Waiting};
 use crate::store::StoreError;
-
+use crate::store::intake::{Intake, Waiting};
 
 /// The data lane on its way to the engine.
 pub(super) struct Inbox {
@@ -113,13 +112,11 @@ fn line(context: &Context, waiting: &Waiting) -> Vec<u8> {
 
 /// What a person would read.
 pub(super) fn text(context: &Context, waiting: &Waiting) -> String {
-    read_text(&context.desk.dir, &waiting.message).unwrap_or_else(|| {
-        waiting.message.summary.clone().unwrap_or_else(|| waiting.message.kind.clone())
-    })
+    read_text(&context.desk.dir, &waiting.message)
+        .unwrap_or_else(|| waiting.message.summary.clone().unwrap_or_else(|| waiting.message.kind.clone()))
 }
 
 /// Whether mail is pushed to the program rather than fetched by it.
 pub(super) fn pushes(context: &Context) -> bool {
     context.spec.engine == EngineKind::Command && context.spec.deliver != Deliver::Mailbox
 }
-

@@ -13,4 +13,5 @@ mod status;
 mod verbs;
 
 pub use context::{Place, StartError};
+pub use env::pack as pack_env;
 pub use run::run;

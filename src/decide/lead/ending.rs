@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::state::{Effect, EventRecord, Finish, Lead, Phase, STOP_GRACE, SHUTDOWN_GRACE, Why};
+use super::state::{Effect, EventRecord, Finish, Lead, Phase, SHUTDOWN_GRACE, STOP_GRACE, Why};
 use crate::decide::restart;
 use crate::model::id::{Life, MessageId};
 use crate::model::name::Name;

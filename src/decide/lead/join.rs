@@ -89,7 +89,9 @@ impl Lead {
     /// A spawn that an earlier lead did not finish is undone: nobody waits for it any more.
     fn undo_reservations(&mut self, out: &mut Vec<Effect>) {
         for member in std::mem::take(&mut self.team.reserved) {
-            out.push(Effect::Log(EventRecord::of("spawn_undone", &member.name).with("reason", "the lead was restarted")));
+            out.push(Effect::Log(
+                EventRecord::of("spawn_undone", &member.name).with("reason", "the lead was restarted"),
+            ));
             if let Some(life) = member.life {
                 out.push(Effect::EndLife { name: member.name.clone(), life, grace: STOP_GRACE });
             }
@@ -109,8 +111,7 @@ impl Lead {
             let (spawn_id, planning) = (entry.spawn_id, entry.plan_mode_required && entry.plan_id.is_none());
             let old_pane = entry.pane_id.clone().zip(entry.pid);
             let count = self.seats.get(name).map_or(0, |s| s.starts) + 1;
-            let life =
-                Life::derived(&["life", &spawn_id.to_string(), &lead_life.to_string(), &count.to_string()]);
+            let life = Life::derived(&["life", &spawn_id.to_string(), &lead_life.to_string(), &count.to_string()]);
             let seat = self.seats.entry(name.clone()).or_insert_with(|| Seat::new(life, Phase::Ending, planning));
             seat.life = life;
             seat.phase = Phase::Starting { deadline };
@@ -239,8 +240,7 @@ impl Lead {
         }
         if let Some(batch) = batch {
             let complete = self.batches.get(&batch).is_some_and(|b| {
-                b.failed.is_none()
-                    && b.names.iter().all(|n| self.seats.get(n).is_some_and(|s| s.phase == Phase::Ready))
+                b.failed.is_none() && b.names.iter().all(|n| self.seats.get(n).is_some_and(|s| s.phase == Phase::Ready))
             });
             if complete {
                 self.complete_batch(batch, now, out);

@@ -55,12 +55,15 @@ impl Lead {
     }
 
     fn open_group(&mut self, asker: MessageId, names: &[Name]) {
-        let pending = names
-            .iter()
-            .filter(|n| self.seats.get(*n).is_some_and(|s| s.phase != Phase::Out))
-            .cloned()
-            .collect();
-        self.groups.push(Group { asked_by: asker, pending, stopped: Vec::new(), forced: Vec::new(), refused: Vec::new() });
+        let pending =
+            names.iter().filter(|n| self.seats.get(*n).is_some_and(|s| s.phase != Phase::Out)).cloned().collect();
+        self.groups.push(Group {
+            asked_by: asker,
+            pending,
+            stopped: Vec::new(),
+            forced: Vec::new(),
+            refused: Vec::new(),
+        });
     }
 
     fn force(&mut self, name: &Name, grace: Duration, out: &mut Vec<Effect>) {

@@ -48,15 +48,38 @@ pub enum Effect {
     SaveTeam,
     Log(EventRecord),
     Ledger(LedgerRecord),
-    Mail { to: Name, id: MessageId, body: Box<Body> },
-    WritePlan { id: RequestId, text: String },
+    Mail {
+        to: Name,
+        id: MessageId,
+        body: Box<Body>,
+    },
+    WritePlan {
+        id: RequestId,
+        text: String,
+    },
     Launch(Vec<Start>),
     /// End the teammate of this life and everything that belongs to it, then report `LifeEnded`.
-    EndLife { name: Name, life: Life, grace: Duration },
-    ClosePane { name: Name, pane_id: String, pid: u32 },
-    ReturnTasks { name: Name, life: Life },
-    CloseMail { name: Name, reason: String },
-    OpenMail { name: Name },
+    EndLife {
+        name: Name,
+        life: Life,
+        grace: Duration,
+    },
+    ClosePane {
+        name: Name,
+        pane_id: String,
+        pid: u32,
+    },
+    ReturnTasks {
+        name: Name,
+        life: Life,
+    },
+    CloseMail {
+        name: Name,
+        reason: String,
+    },
+    OpenMail {
+        name: Name,
+    },
     /// The lead itself ends.
     Finish(Finish),
 }
@@ -282,6 +305,9 @@ impl Lead {
             }
             Body::Leave { reason, .. } => {
                 out.push(Effect::Log(EventRecord::of("member_leaving", from).with("reason", reason)));
+            }
+            Body::Notice { notice, .. } => {
+                out.push(Effect::Log(EventRecord::of("notice", from).with("notice", notice)));
             }
             // Replies and welcomes in the lead's own mailbox are its own words to the operator.
             _ => {}

@@ -50,12 +50,7 @@ impl Worker {
     pub fn start(&mut self, job: Job) {
         let (cut, cut_off) = oneshot::channel();
         self.cut = Some(cut);
-        let run = Run {
-            screen: self.screen.clone(),
-            log: self.log.clone(),
-            mark: self.mark.clone(),
-            tail: Vec::new(),
-        };
+        let run = Run { screen: self.screen.clone(), log: self.log.clone(), mark: self.mark.clone(), tail: Vec::new() };
         let events = self.events.clone();
         tokio::spawn(async move {
             let end = run.run(job, cut_off).await;
@@ -79,15 +74,14 @@ struct Run {
 impl Run {
     async fn run(mut self, job: Job, mut cut_off: oneshot::Receiver<String>) -> TaskEnd {
         let start = Instant::now();
-        let (mut ended, mut cut) = (Ended::default(), None);
         let log = RotatingLog::open(&self.log, LOG_BYTES);
-        match (spawn_with_pipes(&job.program), log) {
+        let (ended, cut) = match (spawn_with_pipes(&job.program), log) {
             (Ok(child), Ok(mut log)) => {
                 let limit = job.timeout.map(|t| start + t);
-                (ended, cut) = self.follow(child, &mut log, limit, &mut cut_off).await;
+                self.follow(child, &mut log, limit, &mut cut_off).await
             }
-            (Err(error), _) | (_, Err(error)) => cut = Some(error.to_string()),
-        }
+            (Err(error), _) | (_, Err(error)) => (Ended::default(), Some(error.to_string())),
+        };
         // Nothing of a task outlives it.
         let mark = self.mark.clone();
         let _ = tokio::task::spawn_blocking(move || end_life(&mark, &[std::process::id()], GRACE)).await;

@@ -1,0 +1,166 @@
+//! The member's own verbs: lines in its outbox, carried out here and answered in its replies.
+
+use serde_json::json;
+
+use super::context::Context;
+use super::mail::Inbox;
+use crate::act::outbox::{Reply, Wish};
+use crate::act::{ActError, Answer, Done, Verb, Who, act};
+use crate::decide::teammate::{Effect, Event, Teammate};
+use crate::model::id::TaskId;
+use crate::os::clock;
+use crate::store::{Durability, Journal, StoreError, Tail};
+
+/// An outbox or replies file longer than this is rotated, in bytes.
+const SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
+
+/// The outbox as this life reads it: what earlier lives wrote is void.
+pub(super) struct Outbox {
+    tail: Tail,
+    replies: Journal,
+}
+
+/// What carrying a verb out means for the teammate itself.
+#[derive(Default)]
+pub(super) struct Outcome {
+    pub effects: Vec<Effect>,
+    pub events: Vec<Event>,
+    /// The program said that it is ready.
+    pub ready: bool,
+}
+
+impl Outbox {
+    pub fn open(context: &Context) -> Result<Self, StoreError> {
+        Ok(Self { tail: Tail::end(context.dir.outbox())?, replies: Journal::open(context.dir.replies()) })
+    }
+
+    /// The wishes that came since the last look.
+    pub fn poll(&mut self, context: &Context) -> Result<Vec<Wish>, StoreError> {
+        let mut wishes = Vec::new();
+        loop {
+            let batch = self.tail.read(1 << 20)?;
+            for line in &batch.lines {
+                match line.parse::<Wish>() {
+                    Ok(wish) if wish.life == context.place.life => wishes.push(wish),
+                    Ok(_) => {}
+                    Err(error) if line.marker.is_none() => self.answer_unreadable(&line.json, &error),
+                    Err(_) => {}
+                }
+            }
+            if !batch.more {
+                return Ok(wishes);
+            }
+        }
+    }
+
+    /// A line that is JSON but no verb of ours: whoever wrote it may still wait for an answer.
+    fn answer_unreadable(&self, json: &str, error: &serde_json::Error) {
+        #[derive(serde::Deserialize)]
+        struct Id {
+            id: crate::model::id::MessageId,
+        }
+        if let Ok(Id { id }) = serde_json::from_str(json) {
+            let refused = ActError::usage("that is not a verb of this version").cause(error.to_string());
+            self.answer(&Reply::new(id, Err(refused)));
+        }
+    }
+
+    pub fn answer(&self, reply: &Reply) {
+        let written = self.replies.lock().and_then(|mut locked| {
+            locked.rotate_if(SEGMENT_BYTES)?;
+            locked.append(reply)?;
+            locked.finish(Durability::Fast)
+        });
+        if let Err(error) = written {
+            // The asker runs into its time limit; the verb itself is done or refused.
+            tracing::warn!("cannot answer a verb: {error}");
+        }
+    }
+}
+
+/// Carries one verb out in the member's name.
+pub(super) fn carry_out(
+    context: &mut Context,
+    teammate: &mut Teammate,
+    inbox: &mut Inbox,
+    outbox: &Outbox,
+    wish: Wish,
+) -> Outcome {
+    let mut outcome = Outcome::default();
+    let id = wish.id;
+    let result = perform(context, teammate, inbox, wish, &mut outcome);
+    outbox.answer(&Reply::new(id, result));
+    outcome
+}
+
+fn perform(
+    context: &mut Context,
+    teammate: &mut Teammate,
+    inbox: &mut Inbox,
+    wish: Wish,
+    outcome: &mut Outcome,
+) -> Result<Answer, ActError> {
+    let who = Who::member(context.place.member.clone(), context.place.life);
+    match wish.verb {
+        Verb::Ready => {
+            outcome.ready = true;
+            Ok(Answer::of(json!({"ready": true})))
+        }
+        Verb::Ack { ids, up_to } => Ok(Answer::of(json!({"read": inbox.ack(&ids, up_to)?}))),
+        Verb::Decide { request_id, approve, feedback, .. }
+            if teammate.asked().is_some_and(|(id, _)| id == request_id) =>
+        {
+            let effects = teammate
+                .own_decision(request_id, approve, feedback)
+                .map_err(|(code, text)| ActError::new(code, text))?;
+            outcome.effects = effects;
+            let state = if approve { "approved" } else { "rejected" };
+            Ok(Answer::of(json!({"id": request_id, "state": state})))
+        }
+        verb => {
+            let about = Concern::of(&verb);
+            let done = act(&mut context.desk, &who, wish.id, verb)?;
+            let answer = match done {
+                Done::Answer(answer) => answer,
+                Done::Asked(id) => Answer::of(json!({"id": id})),
+            };
+            outcome.events.extend(about.event(&answer));
+            Ok(answer)
+        }
+    }
+}
+
+/// What a verb of the program means for its teammate's state.
+enum Concern {
+    Claim,
+    End,
+    Plan,
+    Nothing,
+}
+
+impl Concern {
+    fn of(verb: &Verb) -> Self {
+        match verb {
+            Verb::TaskClaim { .. } => Self::Claim,
+            Verb::TaskDone { .. } | Verb::TaskFail { .. } | Verb::TaskRelease { .. } => Self::End,
+            Verb::SubmitPlan { .. } => Self::Plan,
+            _ => Self::Nothing,
+        }
+    }
+
+    fn event(&self, answer: &Answer) -> Option<Event> {
+        let id = || answer.value["id"].as_str();
+        let task = || id().and_then(|id| id.parse::<TaskId>().ok());
+        match self {
+            Self::Claim => Some(Event::TaskTaken { id: task()?, epoch: answer.value["epoch"].as_u64()? }),
+            Self::End => Some(Event::TaskLeft { id: task()? }),
+            Self::Plan => Some(Event::PlanSubmitted(id()?.parse().ok()?)),
+            Self::Nothing => None,
+        }
+    }
+}
+
+/// A time-ordered id for a message of the teammate's own.
+pub(super) fn fresh_id() -> crate::model::id::MessageId {
+    clock::new_message_id()
+}
