@@ -192,3 +192,8 @@ pub(super) fn last_record(path: &Path) -> Result<Option<repair::Last>> {
 pub fn last_seq(path: &Path) -> Result<u64> {
     Ok(last_record(path)?.map_or(0, |last| last.seq))
 }
+
+/// Makes an empty journal, so that whoever watches the file finds it.
+pub fn touch(path: &Path) -> Result<()> {
+    super::files::open_or_create(path, true).map(drop).map_err(|e| StoreError::open(path, e))
+}
