@@ -13,7 +13,7 @@ round=1
 while :; do
     {
         printf '# An index of this folder\n\n'
-        printf 'Write `INDEX.md` in `%s`: a table of the files in it, one a row.\n\n' "$(pwd)"
+        printf 'Write INDEX.md in %s: a table of the files in it, one a row.\n\n' "$(pwd)"
         # execute.sh reads this line again: the plan that was approved says what is done.
         printf -- '- columns: %s\n' "$columns"
         printf -- '- nothing else is written, nothing is deleted\n'
