@@ -92,6 +92,8 @@ impl HandOver {
     pub fn resume(stored: LaneCursor, behind: &[Seen]) -> Self {
         let mut all = Self { owed: stored, ..Self::default() };
         all.base.read = all.owed.read.min(all.owed.handed);
+        all.base.handed_id = all.owed.handed_id;
+        all.base.handed_ts = all.owed.handed_ts;
         for seen in behind.iter().filter(|s| s.seq <= all.owed.handed) {
             if let Some(id) = seen.id {
                 all.memory.insert(id);
