@@ -108,7 +108,7 @@ fn a_team_made_anew_in_the_same_place_is_written_to_not_the_old_one() {
 fn bad_lines_are_counted_and_hide_nothing() {
     let place = place();
     let journal = Journal::open(place.file());
-    let mut raw = |bytes: &[u8]| {
+    let raw = |bytes: &[u8]| {
         journal.append(&word("ok"), Durability::Fast).unwrap();
         OpenOptions::new().append(true).open(place.file()).unwrap().write_all(bytes).unwrap();
     };
