@@ -36,3 +36,6 @@ pub use state_log::{Folded, StateLog};
 pub use tail::{BadLine, Batch, Line, Position, Tail};
 pub use team_dir::TeamDir;
 pub use watch::{Wake, Watch};
+
+#[cfg(test)]
+mod tests;

@@ -172,6 +172,10 @@ impl Tail {
             if !superseded {
                 break;
             }
+            if taken >= max_bytes {
+                batch.more = true;
+                break;
+            }
             self.step()?;
         }
         Ok(batch)
@@ -261,18 +265,17 @@ impl Tail {
     /// Goes on to the segment after the one that was read to its end.
     fn step(&mut self) -> Result<()> {
         let Some(at) = self.at.take() else { return Ok(()) };
-        let older = segment::older(&self.path)?;
+        let (older, current) = settled(&self.path)?;
         let mine = older.iter().rposition(|s| fs::metadata(&s.path).is_ok_and(|m| FileId::of(&m) == at.id));
-        let next = match mine {
-            Some(mine) => older.get(mine + 1).map_or(self.path.as_path(), |s| &s.path),
-            None => {
-                // The segment itself is gone: the position finds what follows it.
-                let position = Position { segment: at.segment, offset: at.offset, seq: self.seq };
-                self.from = From::Position(position);
-                return Ok(());
-            }
+        let Some(mine) = mine else {
+            // The segment itself is gone: the position finds what follows it.
+            self.from = From::Position(Position { segment: at.segment, offset: at.offset, seq: self.seq });
+            return Ok(());
         };
-        self.at = open(next)?;
+        self.at = match older.get(mine + 1) {
+            Some(next) => open(&next.path)?,
+            None => current,
+        };
         if self.at.is_none() {
             // Rotated again, or pruned, in this very moment: keep the old place and look once more.
             self.at = Some(at);
@@ -281,12 +284,12 @@ impl Tail {
     }
 
     fn locate(&self, batch: &mut Batch) -> Result<Option<Segment>> {
-        let mut paths: Vec<PathBuf> = segment::older(&self.path)?.into_iter().map(|s| s.path).collect();
-        paths.push(self.path.clone());
+        let (older, current) = settled(&self.path)?;
         let mut segments = Vec::new();
-        for path in &paths {
-            segments.extend(open(path)?);
+        for older in &older {
+            segments.extend(open(&older.path)?);
         }
+        segments.extend(current);
         let failed = |e| StoreError::io("read", &self.path, e);
         let want = match self.from {
             From::Newest => {
@@ -309,6 +312,17 @@ impl Tail {
         let first = first_record(&oldest.file).map_err(failed)?.map(|(seq, _)| seq);
         batch.refit = first.is_some_and(|first| first != want.seq + 1);
         Ok(Some(oldest))
+    }
+}
+
+/// The older segments and the current one, of one moment: a rotation in between would hide a segment.
+fn settled(path: &Path) -> Result<(Vec<segment::Older>, Option<Segment>)> {
+    loop {
+        let older = segment::older(path)?;
+        let current = open(path)?;
+        if segment::older(path)? == older {
+            return Ok((older, current));
+        }
     }
 }
 
