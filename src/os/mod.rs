@@ -13,3 +13,6 @@ pub mod relay;
 pub mod spawn;
 pub mod terminal;
 mod watch;
+
+#[cfg(test)]
+mod tests;
