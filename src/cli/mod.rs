@@ -4,6 +4,8 @@ pub mod args;
 pub mod condition;
 pub mod docs;
 pub mod error;
+pub mod interrupt;
+pub mod log;
 pub mod output;
 pub mod progress;
 pub mod specs;

@@ -139,3 +139,24 @@ fn copy_tree(from: &Path, to: &Path) -> Result<(), ActError> {
     }
     Ok(())
 }
+
+/// Takes a team down from a process of its own, outside the team's tmux: for a lead that ends its team and
+/// with it the terminal it runs on.
+///
+/// # Errors
+/// When that process cannot be started.
+pub fn start_take_down(home: &Home, team: &Name) -> Result<(), ActError> {
+    use std::os::unix::process::CommandExt;
+    let failed = |e: std::io::Error| ActError::failed("cannot start the take-down").cause(e.to_string());
+    let mut command = std::process::Command::new(std::env::current_exe().map_err(failed)?);
+    command
+        .args(["down", "--force", "--team", team.as_str()])
+        .env("CREWMUX_HOME", home.root())
+        .env_remove("TMUX")
+        .env_remove("TMUX_PANE")
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .process_group(0);
+    command.spawn().map(drop).map_err(failed)
+}

@@ -7,9 +7,9 @@ mod hold;
 mod make;
 mod up;
 
-pub use down::{DownOptions, Downed, down};
+pub use down::{DownOptions, Downed, down, start_take_down};
 pub use hold::Hold;
-pub use up::{Up, UpOptions, resume, up};
+pub use up::{Step, Up, UpOptions, resume, resume_held, up};
 
 use crate::act::ActError;
 use crate::tmux::TmuxError;

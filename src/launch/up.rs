@@ -1,6 +1,6 @@
 //! `up`: a team from its spec, all of it or nothing.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -40,7 +40,6 @@ pub enum Step {
 
 /// A team that is up.
 pub struct Up {
-    pub home: Home,
     pub team: Team,
     /// What else there is to say.
     pub notes: Vec<String>,
@@ -64,7 +63,7 @@ pub fn up(home: &Home, spec: &TeamSpec, options: UpOptions<'_>) -> Result<Up, Ac
     let launched = start_lead(home, name, Path::new(&spec.cwd), &tmux, None)
         .and_then(|()| wait_launched(&dir, name, options));
     match launched {
-        Ok(team) => Ok(Up { home: home.clone(), team, notes, hold }),
+        Ok(team) => Ok(Up { team, notes, hold }),
         Err(error) => Err(undo(home, name, &dir, &tmux, error)),
     }
 }
@@ -73,9 +72,19 @@ pub fn up(home: &Home, spec: &TeamSpec, options: UpOptions<'_>) -> Result<Up, Ac
 ///
 /// # Errors
 /// No such team (3), one that has a lead (7), no tmux (1).
-pub fn resume(home: &Home, name: &Name, tied: bool, interrupted: &AtomicBool) -> Result<Up, ActError> {
-    let mut desk = Desk::open(home, name)?;
+pub fn resume(home: &Home, name: &Name, interrupted: &AtomicBool) -> Result<Up, ActError> {
+    Desk::open(home, name)?;
     let hold = Hold::take(home, name, "crewmux up --resume")?;
+    let team = resume_held(home, name, interrupted, &hold)?;
+    Ok(Up { team, notes: Vec::new(), hold })
+}
+
+/// [`resume`] for who holds the team's lock already.
+///
+/// # Errors
+/// As [`resume`].
+pub fn resume_held(home: &Home, name: &Name, interrupted: &AtomicBool, _hold: &Hold) -> Result<Team, ActError> {
+    let mut desk = Desk::open(home, name)?;
     if desk.lead_alive()? {
         return Err(ActError::conflict(format!("team `{name}` has a lead"))
             .hint(format!("`crewmux status --team {name}` shows it")));
@@ -95,12 +104,10 @@ pub fn resume(home: &Home, name: &Name, tied: bool, interrupted: &AtomicBool) ->
         let starting = team.teammates().any(|m| m.is_active && !is_settled(&desk.dir, m));
         Ok((led && !starting).then_some(team))
     })?;
-    let _ = tied;
-    match resumed {
-        Some(team) => Ok(Up { home: home.clone(), team, notes: Vec::new(), hold }),
-        None => Err(ActError::timed_out(format!("team `{name}` did not come back in time"))
-            .hint(format!("`crewmux status --team {name}` shows how far it is"))),
-    }
+    resumed.ok_or_else(|| {
+        ActError::timed_out(format!("team `{name}` did not come back in time"))
+            .hint(format!("`crewmux status --team {name}` shows how far it is"))
+    })
 }
 
 fn is_settled(dir: &TeamDir, member: &crate::model::team::Member) -> bool {
@@ -257,11 +264,7 @@ fn undo(home: &Home, name: &Name, dir: &TeamDir, tmux: &Tmux, error: ActError) -
         clear::bury(home, name)
     })();
     match undone {
-        Ok(buried) => error.hint(format!("what was there lies in {}", buried_path(&buried).display())),
+        Ok(buried) => error.hint(format!("what was there lies in {}", buried.path().display())),
         Err(also) => error.cause(format!("and it could not be undone: {also}")).hint(format!("`crewmux down --team {name} --force`")),
     }
-}
-
-fn buried_path(dir: &TeamDir) -> PathBuf {
-    dir.path().to_owned()
 }
