@@ -9,6 +9,7 @@ pub mod log;
 pub mod output;
 pub mod progress;
 pub mod specs;
+pub mod team;
 pub mod text;
 pub mod usage;
 pub mod values;

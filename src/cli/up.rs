@@ -131,7 +131,7 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     }
     drop(up);
     if args.attach {
-        let attach = super::attach::Args { member_name: None, read_only: false, print: false };
+        let attach = super::attach::Args { pane: None, read_only: false, print: false };
         return super::attach::run(&attach, &Globals { team: Some(name), ..globals.clone() });
     }
     Ok(())

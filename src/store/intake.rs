@@ -95,7 +95,6 @@ impl Intake {
                 break;
             }
         }
-        self.refit = None;
         // Records that are no messages move the cursor too.
         if self.state.stored().handed != self.stored.handed {
             self.store()?;
@@ -104,8 +103,8 @@ impl Intake {
     }
 
     fn take(&mut self, line: &Line) {
-        let id = if line.marker.is_some() { None } else { id_of(&line.json) };
-        let seen = seen(line, id);
+        let message = if line.marker.is_some() { None } else { line.parse::<Message>().ok() };
+        let seen = seen(line, message.as_ref().map(|m| m.id));
         match self.refit {
             Some(Refit::UpTo(segment, start)) => {
                 if (line.segment, line.start) == (segment, start) {
@@ -116,15 +115,6 @@ impl Intake {
             Some(Refit::UpToTime(until)) if line.ts <= until => return self.state.pass(seen),
             _ => {}
         }
-        // A record that this version cannot read as a message is stepped over, and counted.
-        let message = match id.map(|_| line.parse::<Message>()) {
-            Some(Ok(message)) => Some(message),
-            Some(Err(_)) => {
-                self.bad += 1;
-                return self.state.pass(seen);
-            }
-            None => None,
-        };
         let doubtful = matches!(self.refit, Some(Refit::Unknown));
         if let (Verdict::Hand { redelivered }, Some(message)) = (self.state.saw(seen), message) {
             let redelivered = redelivered || doubtful;
@@ -166,7 +156,7 @@ impl Intake {
         &self.waiting
     }
 
-    /// Lines that were no records, and records that were no messages.
+    /// Lines that were no records.
     #[must_use]
     pub fn bad(&self) -> u64 {
         self.bad
@@ -265,6 +255,30 @@ pub fn depth(dir: &MemberDir, lane: Lane) -> Result<u64> {
     }
     let Some(last) = journal::last_record(&dir.lane(lane))? else { return Ok(0) };
     Ok(beyond(dir, lane, last.seq)?.saturating_sub(u64::from(last.closed.is_some())))
+}
+
+/// How many records of a lane have not been read. Reads the journal's tail and the cursor alone.
+pub fn unread(dir: &MemberDir, lane: Lane) -> Result<u64> {
+    let Some(last) = journal::last_record(&dir.lane(lane))? else { return Ok(0) };
+    let cursors = cursors::read(dir)?;
+    let cursor = cursors.lane(lane);
+    let beyond = last.seq.saturating_sub(cursor.read).saturating_sub(cursor.read_ahead.len() as u64);
+    Ok(beyond.saturating_sub(u64::from(last.closed.is_some())))
+}
+
+/// When the oldest record of a lane was written that has not been handed over; `None` where nothing waits.
+pub fn waits_since(dir: &MemberDir, lane: Lane) -> Result<Option<Timestamp>> {
+    let Some(last) = journal::last_record(&dir.lane(lane))? else { return Ok(None) };
+    let cursors = cursors::read(dir)?;
+    let cursor = cursors.lane(lane);
+    if last.seq <= cursor.handed || last.closed.is_some() {
+        return Ok(None);
+    }
+    let position = Position { segment: cursor.segment, offset: cursor.offset, seq: cursor.handed };
+    // One line is enough, as long as it is one that can be handed over.
+    let batch = Tail::new(dir.lane(lane), position).read(1)?;
+    let first = batch.lines.iter().find(|l| l.seq > cursor.handed && l.marker.is_none());
+    Ok(first.filter(|l| id_of(&l.json).is_some_and(|id| !cursor.ahead.contains(&id))).map(|l| l.ts))
 }
 
 /// How many records up to `seq` have not been handed over.
