@@ -11,11 +11,8 @@ use tracing_subscriber::fmt::MakeWriter;
 pub fn to_file(path: &Path) {
     let lazy = Lazy { path: path.to_owned(), file: Mutex::new(None) };
     // Only the first call of a process counts.
-    let _ = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::WARN)
-        .with_ansi(false)
-        .with_writer(lazy)
-        .try_init();
+    let _ =
+        tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_ansi(false).with_writer(lazy).try_init();
 }
 
 struct Lazy {

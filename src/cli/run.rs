@@ -74,7 +74,9 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
             }
             let counts = outlook.counts;
             let (ended, total) = (counts.completed + counts.failed, counts.total());
-            Err(CommandError::timed_out(format!("team {name} was not done in time: {ended} of {total} tasks had ended")))
+            Err(CommandError::timed_out(format!(
+                "team {name} was not done in time: {ended} of {total} tasks had ended"
+            )))
         }
         End::Interrupted => {
             output::note("interrupted: asking the members to end (once more ends them at once)");

@@ -8,9 +8,13 @@ pub fn any(_home: &Home, globals: &Globals) -> Result<Name, CommandError> {
 impl From<crate::act::ActError> for CommandError {
     fn from(e: crate::act::ActError) -> Self {
         let mut out = CommandError::new(super::error::ErrorKind::from_code(e.code), e.message);
-        out.causes = e.causes; out.hints = e.hints; out
+        out.causes = e.causes;
+        out.hints = e.hints;
+        out
     }
 }
 impl From<crate::store::StoreError> for CommandError {
-    fn from(e: crate::store::StoreError) -> Self { crate::act::ActError::from(e).into() }
+    fn from(e: crate::store::StoreError) -> Self {
+        crate::act::ActError::from(e).into()
+    }
 }

@@ -113,7 +113,9 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
             }
             launch(&home, &spec, false)?
         }
-        (None, None) => return Err(CommandError::usage("there is no team to launch").hint("`crewmux teams` lists the specs")),
+        (None, None) => {
+            return Err(CommandError::usage("there is no team to launch").hint("`crewmux teams` lists the specs"));
+        }
     };
     for note in &up.notes {
         output::note(note);
@@ -140,7 +142,11 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
 /// What would be launched.
 fn show(spec: &TeamSpec, globals: &Globals) -> Result<(), CommandError> {
     if globals.json {
-        let tasks: Vec<_> = spec.tasks.iter().map(|t| serde_json::json!({"key": t.key, "blocked_by": t.blocked_by, "task": t.task})).collect();
+        let tasks: Vec<_> = spec
+            .tasks
+            .iter()
+            .map(|t| serde_json::json!({"key": t.key, "blocked_by": t.blocked_by, "task": t.task}))
+            .collect();
         return output::json(&serde_json::json!({
             "name": spec.name, "description": spec.description, "cwd": spec.cwd, "report": spec.report,
             "members": spec.members, "tasks": tasks,
@@ -152,8 +158,12 @@ fn show(spec: &TeamSpec, globals: &Globals) -> Result<(), CommandError> {
         output::line(crate::view::safe(&format!("  {}  {}", member.name, what), crate::view::Lines::Escape))?;
     }
     for task in &spec.tasks {
-        let after = if task.blocked_by.is_empty() { String::new() } else { format!("  after {}", task.blocked_by.join(", ")) };
-        output::line(crate::view::safe(&format!("  task {}: {}{after}", task.key, task.task.subject), crate::view::Lines::Escape))?;
+        let after =
+            if task.blocked_by.is_empty() { String::new() } else { format!("  after {}", task.blocked_by.join(", ")) };
+        output::line(crate::view::safe(
+            &format!("  task {}: {}{after}", task.key, task.task.subject),
+            crate::view::Lines::Escape,
+        ))?;
     }
     Ok(())
 }

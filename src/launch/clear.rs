@@ -67,12 +67,8 @@ pub(super) fn close_tmux(team: &Team) -> Result<Option<String>, ActError> {
             let _ = std::fs::remove_file(tmux.socket());
             return Ok(None);
         }
-        let recorded: Vec<(String, u32)> = team
-            .members
-            .iter()
-            .chain(&team.reserved)
-            .filter_map(|m| Some((m.pane_id.clone()?, m.pid?)))
-            .collect();
+        let recorded: Vec<(String, u32)> =
+            team.members.iter().chain(&team.reserved).filter_map(|m| Some((m.pane_id.clone()?, m.pid?))).collect();
         let others = match tmux.panes().await {
             Ok(panes) => panes.into_iter().filter(|p| !recorded.contains(&(p.id.clone(), p.pid))).collect(),
             // A server that does not answer holds nothing that could be asked about.

@@ -93,9 +93,7 @@ fn ask_everyone(client: &mut Client, options: &DownOptions) -> Result<Vec<String
         }
         // Forced ends do not depend on a lead that answers.
         Err(error) if options.force && matches!(error.code, 5 | 6) => Ok(Vec::new()),
-        Err(error) if error.code == 1 => {
-            Err(error.hint("the team is still up; `--force` ends it without asking"))
-        }
+        Err(error) if error.code == 1 => Err(error.hint("the team is still up; `--force` ends it without asking")),
         Err(error) => Err(error),
     }
 }
@@ -133,7 +131,10 @@ fn copy_tree(from: &Path, to: &Path) -> Result<(), ActError> {
         let kind = entry.file_type().map_err(io("look at", &source))?;
         if kind.is_dir() {
             copy_tree(&source, &target)?;
-        } else if kind.is_file() && entry.file_name() != "env" && !entry.file_name().to_string_lossy().ends_with(".lock") {
+        } else if kind.is_file()
+            && entry.file_name() != "env"
+            && !entry.file_name().to_string_lossy().ends_with(".lock")
+        {
             std::fs::copy(&source, &target).map_err(io("copy", &source))?;
         }
     }

@@ -32,10 +32,8 @@ impl Hold {
         match Lease::take(&path, &text, Duration::from_millis(300)) {
             Ok(lease) => Ok(Self { _lease: lease }),
             Err(StoreError::LeaseHeld { holder, .. }) => {
-                let who = holder.map_or_else(
-                    || "another command".to_owned(),
-                    |h| format!("`{}` (process {})", h.command, h.pid),
-                );
+                let who = holder
+                    .map_or_else(|| "another command".to_owned(), |h| format!("`{}` (process {})", h.command, h.pid));
                 Err(ActError::conflict(format!("{who} is at work on team `{team}`"))
                     .hint("wait until it has ended, or interrupt it; `--name` launches under another name"))
             }

@@ -60,8 +60,8 @@ pub fn up(home: &Home, spec: &TeamSpec, options: UpOptions<'_>) -> Result<Up, Ac
     let tmux = Tmux::new(home.socket_dir(name)?.join(SOCKET));
     runtime()?.block_on(tmux.version()).map_err(|e| of_tmux("use tmux", &e))?;
     let dir = make::make(home, spec, &tmux.socket().to_string_lossy(), options.tied)?;
-    let launched = start_lead(home, name, Path::new(&spec.cwd), &tmux, None)
-        .and_then(|()| wait_launched(&dir, name, options));
+    let launched =
+        start_lead(home, name, Path::new(&spec.cwd), &tmux, None).and_then(|()| wait_launched(&dir, name, options));
     match launched {
         Ok(team) => Ok(Up { team, notes, hold }),
         Err(error) => Err(undo(home, name, &dir, &tmux, error)),
@@ -130,9 +130,12 @@ fn make_room(home: &Home, name: &Name, notes: &mut Vec<String>) -> Result<(), Ac
         let living = clear::living(&dir, &team)?;
         if team.launched && !living.is_empty() {
             let names: Vec<String> = living.iter().map(ToString::to_string).collect();
-            return Err(ActError::conflict(format!("team `{name}` has no lead, but members live: {}", names.join(", ")))
-                .hint(format!("`crewmux up --resume {name}` gives it a lead again"))
-                .hint(format!("`crewmux down --team {name} --force` ends it")));
+            return Err(ActError::conflict(format!(
+                "team `{name}` has no lead, but members live: {}",
+                names.join(", ")
+            ))
+            .hint(format!("`crewmux up --resume {name}` gives it a lead again"))
+            .hint(format!("`crewmux down --team {name} --force` ends it")));
         }
         clear::end_lives(&dir, &team, Duration::from_secs(2))?;
         notes.extend(clear::close_tmux(&team)?);
@@ -197,7 +200,8 @@ fn wait_launched(dir: &TeamDir, name: &Name, options: UpOptions<'_>) -> Result<T
             return Err(launch_error(dir, name));
         }
         if !led && begun.elapsed() > LEAD_LIMIT {
-            return Err(ActError::failed(format!("the lead of `{name}` did not start")).hint("`crewmux doctor` looks at this machine"));
+            return Err(ActError::failed(format!("the lead of `{name}` did not start"))
+                .hint("`crewmux doctor` looks at this machine"));
         }
         led |= held;
         Ok(None)
@@ -265,6 +269,8 @@ fn undo(home: &Home, name: &Name, dir: &TeamDir, tmux: &Tmux, error: ActError) -
     })();
     match undone {
         Ok(buried) => error.hint(format!("what was there lies in {}", buried.path().display())),
-        Err(also) => error.cause(format!("and it could not be undone: {also}")).hint(format!("`crewmux down --team {name} --force`")),
+        Err(also) => error
+            .cause(format!("and it could not be undone: {also}"))
+            .hint(format!("`crewmux down --team {name} --force`")),
     }
 }

@@ -26,7 +26,8 @@ impl Process {
         for news in self.desk.board.take_news() {
             for (n, (id, status, owner, subject)) in news.tasks.iter().enumerate() {
                 // The first is what the verb was about; the others changed with it.
-                let kind = if n == 0 || news.event == TaskEvent::Added { event_name(news.event) } else { "task_followed" };
+                let kind =
+                    if n == 0 || news.event == TaskEvent::Added { event_name(news.event) } else { "task_followed" };
                 let mut record = EventRecord::team(kind)
                     .with("task_id", id)
                     .with("subject", subject)

@@ -8,10 +8,10 @@ use crate::decide::lead::{Event, exit_of, reason};
 use crate::model::id::Life;
 use crate::model::name::Name;
 use crate::model::team::Exit;
+use crate::os::clock;
 use crate::os::life::{LifeMark, end_life};
 use crate::os::pidfd::Pidfd;
 use crate::os::process::{self, ProcessId};
-use crate::os::clock;
 use crate::store::{MemberDir, document};
 
 /// Lines of output that a failed start is explained with.
