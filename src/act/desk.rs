@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use super::board::BoardLog;
+use super::board::{BoardLog, LedgerLog};
 use super::error::ActError;
 use super::near::nearest;
 use crate::model::name::Name;
@@ -16,6 +16,8 @@ pub struct Desk {
     pub name: Name,
     pub dir: TeamDir,
     pub board: StateLog<BoardLog>,
+    /// The requests, as the lead has written them.
+    pub ledger: StateLog<LedgerLog>,
     team: Option<(Stamp, Team)>,
 }
 
@@ -39,8 +41,8 @@ impl Desk {
             };
             return Err(error);
         }
-        let board = StateLog::open(dir.tasks());
-        Ok(Self { home: home.clone(), name: name.clone(), dir, board, team: None })
+        let (board, ledger) = (StateLog::open(dir.tasks()), StateLog::open(dir.requests()));
+        Ok(Self { home: home.clone(), name: name.clone(), dir, board, ledger, team: None })
     }
 
     /// The roster as it stands, read again only when the file was replaced.

@@ -257,6 +257,30 @@ pub fn depth(dir: &MemberDir, lane: Lane) -> Result<u64> {
     Ok(beyond(dir, lane, last.seq)?.saturating_sub(u64::from(last.closed.is_some())))
 }
 
+/// How many records of a lane have not been read. Reads the journal's tail and the cursor alone.
+pub fn unread(dir: &MemberDir, lane: Lane) -> Result<u64> {
+    let Some(last) = journal::last_record(&dir.lane(lane))? else { return Ok(0) };
+    let cursors = cursors::read(dir)?;
+    let cursor = cursors.lane(lane);
+    let beyond = last.seq.saturating_sub(cursor.read).saturating_sub(cursor.read_ahead.len() as u64);
+    Ok(beyond.saturating_sub(u64::from(last.closed.is_some())))
+}
+
+/// When the oldest record of a lane was written that has not been handed over; `None` where nothing waits.
+pub fn waits_since(dir: &MemberDir, lane: Lane) -> Result<Option<Timestamp>> {
+    let Some(last) = journal::last_record(&dir.lane(lane))? else { return Ok(None) };
+    let cursors = cursors::read(dir)?;
+    let cursor = cursors.lane(lane);
+    if last.seq <= cursor.handed || last.closed.is_some() {
+        return Ok(None);
+    }
+    let position = Position { segment: cursor.segment, offset: cursor.offset, seq: cursor.handed };
+    // One line is enough, as long as it is one that can be handed over.
+    let batch = Tail::new(dir.lane(lane), position).read(1)?;
+    let first = batch.lines.iter().find(|l| l.seq > cursor.handed && l.marker.is_none());
+    Ok(first.filter(|l| id_of(&l.json).is_some_and(|id| !cursor.ahead.contains(&id))).map(|l| l.ts))
+}
+
 /// How many records up to `seq` have not been handed over.
 pub(super) fn beyond(dir: &MemberDir, lane: Lane, seq: u64) -> Result<u64> {
     let cursors = cursors::read(dir)?;

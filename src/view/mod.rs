@@ -3,6 +3,7 @@
 pub mod answers;
 pub mod dashboard;
 pub mod feed;
+pub mod gather;
 pub mod graph;
 pub mod inbox;
 pub mod plain;
