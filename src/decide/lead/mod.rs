@@ -10,4 +10,4 @@ mod shutdown;
 mod state;
 
 pub use ending::{exit_of, reason};
-pub use state::{Effect, Event, EventRecord, Finish, Lead, Phase, Seat, Start, Why};
+pub use state::{Effect, Event, EventRecord, Finish, Lead, Phase, SHUTDOWN_GRACE, Seat, Start, Why};
