@@ -1,8 +1,13 @@
 //! Approves a request.
 
 use super::args::Globals;
-use super::error::CommandError;
+use super::error::{CommandError, ErrorKind};
 use super::values::RequestRef;
+use super::{output, requests, team};
+use crate::act::{Client, Verb};
+use crate::model::name::Name;
+use crate::model::request::RequestKind;
+use crate::view::plain::short_id;
 
 /// Approve a request
 ///
@@ -27,6 +32,47 @@ pub struct Args {
     pub always: bool,
 }
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("approve"))
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let said = Said { approve: true, feedback: args.feedback.as_ref(), hash: args.hash.as_ref(), always: args.always };
+    decide(&args.id, &said, globals)
+}
+
+/// A decision as it was given.
+pub(super) struct Said<'a> {
+    pub approve: bool,
+    pub feedback: Option<&'a String>,
+    pub hash: Option<&'a String>,
+    pub always: bool,
+}
+
+/// Decides the request that `id` names.
+pub(super) fn decide(id: &RequestRef, said: &Said<'_>, globals: &Globals) -> Result<(), CommandError> {
+    let mut client = team::open(globals)?;
+    let known = requests::seen_by(&mut client)?;
+    let id = id.resolve(known.iter().map(|r| r.id))?;
+    let request = known.iter().find(|r| r.id == id);
+    // Bound to what the ledger shows now: a plan that changed meanwhile is another one.
+    let hash = said.hash.cloned().or_else(|| request.and_then(|r| r.hash.clone()));
+    let verb = Verb::Decide {
+        request_id: id,
+        approve: said.approve,
+        hash,
+        feedback: said.feedback.cloned(),
+        always: said.always,
+    };
+    let subject = request.filter(|r| r.kind == RequestKind::Shutdown).map(|r| r.member.clone());
+    let answer = team::perform(&mut client, verb).map_err(|error| hinted(error, &client, subject.as_ref()))?;
+    if globals.json {
+        return output::json(&answer.value);
+    }
+    let state = if said.approve { "approved" } else { "rejected" };
+    output::line(format!("{} {state}", short_id(&id.to_string())))
+}
+
+/// A shutdown is its subject's to decide; the operator can speak for it.
+fn hinted(error: CommandError, client: &Client, subject: Option<&Name>) -> CommandError {
+    match subject.filter(|_| error.kind == ErrorKind::Forbidden && client.is_operator()) {
+        Some(subject) => error.hint(format!("decide it for the member with `--member {subject}`")),
+        None => error,
+    }
 }

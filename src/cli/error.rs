@@ -7,6 +7,9 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::output;
+use crate::act::ActError;
+use crate::store::StoreError;
+use crate::tmux::TmuxError;
 use crate::view::plain::{Lines, safe};
 
 /// What kind of failure it is; each has its exit code.
@@ -200,6 +203,32 @@ impl CommandError {
 impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
+    }
+}
+
+impl From<ActError> for CommandError {
+    fn from(error: ActError) -> Self {
+        let ActError { code, message, causes, hints } = error;
+        Self { kind: ErrorKind::from_code(code), message, causes, hints, snippet: None }
+    }
+}
+
+impl From<StoreError> for CommandError {
+    fn from(error: StoreError) -> Self {
+        ActError::from(error).into()
+    }
+}
+
+impl From<TmuxError> for CommandError {
+    fn from(error: TmuxError) -> Self {
+        let kind = match &error {
+            TmuxError::NoPane { .. } => ErrorKind::NotFound,
+            TmuxError::TimedOut { .. } => ErrorKind::TimedOut,
+            _ => ErrorKind::Failed,
+        };
+        let mut out = Self::from_error(kind, &error);
+        out.hints.extend(error.hint().map(str::to_owned));
+        out
     }
 }
 

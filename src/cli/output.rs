@@ -49,6 +49,18 @@ fn sorted(result: io::Result<()>) -> Result<(), CommandError> {
     }
 }
 
+/// Whether the reader of stdout has gone. Asked by verbs that stay and may have nothing to write for long.
+#[must_use]
+pub fn reader_gone() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let out = io::stdout();
+    let mut fds = [PollFd::new(&out, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    // The end of a pipe that nobody reads shows as an error, a terminal or socket that is gone as hung up (poll(2)).
+    poll(&mut fds, Some(&now)).is_ok_and(|n| n > 0)
+        && fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL)
+}
+
 /// Whether stdout takes colour.
 #[must_use]
 pub fn color_on_stdout() -> bool {

@@ -2,6 +2,8 @@
 
 use super::args::Globals;
 use super::error::CommandError;
+use super::{output, team};
+use crate::act::Verb;
 
 /// Say that this program is ready for mail
 ///
@@ -12,6 +14,8 @@ Examples:
   crewmux ready")]
 pub struct Args {}
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("ready"))
+pub fn run(_args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let mut client = team::open(globals)?;
+    let answer = team::perform(&mut client, Verb::Ready)?;
+    if globals.json { output::json(&answer.value) } else { Ok(()) }
 }

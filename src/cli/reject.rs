@@ -3,6 +3,7 @@
 use super::args::Globals;
 use super::error::CommandError;
 use super::values::RequestRef;
+use super::approve::{Said, decide};
 
 /// Reject a request, and say why
 ///
@@ -23,6 +24,7 @@ pub struct Args {
     pub hash: Option<String>,
 }
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("reject"))
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let said = Said { approve: false, feedback: args.reason.as_ref(), hash: args.hash.as_ref(), always: false };
+    decide(&args.id, &said, globals)
 }

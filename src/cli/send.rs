@@ -8,6 +8,15 @@ use super::{text, values};
 use crate::model::id::MessageId;
 use crate::model::message::Priority;
 use crate::model::time::Span;
+use super::follow::{self, What};
+use super::mailbox::is_read;
+use super::{output, team};
+use crate::act::{self, Client, Verb};
+use crate::model::address::Address;
+use crate::model::message::Lane;
+use crate::os::clock;
+use crate::store::{MemberDir, cursors, mailbox};
+use crate::view::answers::{Delivery, SendView};
 
 /// Send a message to a member, the lead, the operator or everyone
 ///
@@ -64,6 +73,64 @@ impl Args {
     }
 }
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("send"))
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    // The text first: what cannot be sent is a mistake whether or not a team is there.
+    let text = args.content()?;
+    let mut client = team::open(globals)?;
+    let send = act::Send {
+        to: args.to.clone(),
+        text,
+        summary: args.summary.clone(),
+        priority: args.priority.unwrap_or_default(),
+        reply_to: args.reply_to,
+        id: args.id,
+        durable: args.durable,
+        queue: args.queue,
+    };
+    let answer = team::perform(&mut client, Verb::Send(send))?;
+    let mut sent: SendView = serde_json::from_value(answer.value)?;
+    let waited = match args.wait {
+        Some(limit) => wait(args, &mut client, &mut sent, limit),
+        None => Ok(()),
+    };
+    // Sent is sent, read or not: the id is printed in any case.
+    if globals.json {
+        output::json(&sent)?;
+    } else {
+        output::text(&sent.text())?;
+    }
+    waited
+}
+
+/// Waits until every recipient has read it.
+fn wait(args: &Args, client: &mut Client, sent: &mut SendView, limit: Option<Span>) -> Result<(), CommandError> {
+    let team = match args.to.parse() {
+        Ok(Address::At(_, team)) => client.desk.home.team(&team),
+        _ => client.desk.dir.clone(),
+    };
+    let folders = sent.deliveries.iter().map(|d| team.member(&d.to).state_dir()).collect();
+    let id = sent.id;
+    let all = follow::until(&mut client.desk, &What::Folders(folders), limit.map(|span| span.0), |_| {
+        for delivery in sent.deliveries.iter_mut().filter(|d| d.read_at.is_none()) {
+            look(&team.member(&delivery.to), id, delivery, args.queue)?;
+        }
+        Ok(sent.deliveries.iter().all(|d| d.read_at.is_some()).then_some(()))
+    })?;
+    if all.is_some() {
+        return Ok(());
+    }
+    let slow: Vec<String> = sent.deliveries.iter().filter(|d| d.read_at.is_none()).map(|d| d.to.to_string()).collect();
+    Err(CommandError::timed_out(format!("not read in time by {}", slow.join(", ")))
+        .hint("it stays in the mailbox; `crewmux status` shows what they are at"))
+}
+
+fn look(dir: &MemberDir, id: MessageId, delivery: &mut Delivery, queue: bool) -> Result<(), CommandError> {
+    let cursors = cursors::read(dir)?;
+    if is_read(cursors.lane(Lane::Inbox), delivery.seq, id) {
+        delivery.read_at = Some(clock::now());
+    } else if !queue && mailbox::closed(dir, Lane::Inbox)?.is_some() {
+        return Err(CommandError::failed(format!("`{}` ended before it had read the message", delivery.to))
+            .hint(format!("`crewmux restart {}` starts it again", delivery.to)));
+    }
+    Ok(())
 }

@@ -4,6 +4,11 @@ use super::args::Globals;
 use super::error::CommandError;
 use crate::model::name::Name;
 use crate::model::time::Span;
+use super::{output, team};
+use crate::act::Verb;
+use crate::decide::lead::SHUTDOWN_GRACE;
+use serde_json::Value;
+use std::time::Duration;
 
 /// Ask a member, or all, to end; wait until they are gone
 ///
@@ -32,6 +37,30 @@ pub struct Args {
     pub force: bool,
 }
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("shutdown"))
+/// What the lead takes for its answer beyond the grace time: to end what does not answer, and its children.
+const ENDING: Duration = Duration::from_secs(60);
+
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let mut client = team::open(globals)?;
+    let grace = args.grace.map_or(SHUTDOWN_GRACE, |span| span.0);
+    let verb = Verb::Shutdown {
+        name: args.name.clone(),
+        reason: args.reason.clone(),
+        grace_ms: args.grace.map(|span| u64::try_from(span.0.as_millis()).unwrap_or(u64::MAX)),
+        force: args.force,
+    };
+    let answer = team::noted(client.perform_within(verb, grace.saturating_add(ENDING))?)?;
+    if globals.json {
+        return output::json(&answer.value);
+    }
+    let names = |key: &str| -> Vec<String> {
+        let list = answer.value[key].as_array().into_iter().flatten();
+        list.filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let forced = names("forced");
+    for name in names("stopped") {
+        let how = if forced.contains(&name) { "was stopped" } else { "has ended" };
+        output::line(format!("{name} {how}"))?;
+    }
+    Ok(())
 }

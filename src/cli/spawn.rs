@@ -3,11 +3,20 @@
 use std::path::PathBuf;
 
 use super::args::Globals;
-use super::error::CommandError;
+use super::error::{CommandError, ErrorKind, ResultExt};
 use super::values;
 use crate::model::id::SpawnId;
 use crate::model::name::Name;
-use crate::model::spec::{Deliver, EngineKind, Restart};
+use crate::model::spec::{Deliver, EngineKind, OnShutdown, Restart};
+use crate::model::time::Span;
+use serde_json::Map;
+use super::{output, team};
+use crate::act::{Desk, Verb};
+use crate::model::spec::{MemberSpec, palette};
+use crate::os::clock;
+use crate::spec::program;
+use std::path::Path;
+use std::time::Duration;
 
 /// Add a member to the team; only the lead and the operator may
 ///
@@ -58,8 +67,73 @@ impl Args {
     pub fn engine(&self) -> EngineKind {
         self.engine.unwrap_or(if self.argv.is_empty() { EngineKind::Worker } else { EngineKind::Command })
     }
+
+    /// The member as the lead takes it: paths absolute, the program there.
+    fn member_spec(&self, desk: &mut Desk) -> Result<MemberSpec, CommandError> {
+        let engine = self.engine();
+        let here = std::env::current_dir().or_fail(ErrorKind::Failed, || "cannot tell the current folder".to_owned())?;
+        let mut command = self.argv.clone();
+        match (engine, command.first_mut()) {
+            (EngineKind::Command, None) => {
+                return Err(CommandError::usage("a `command` member needs a program")
+                    .hint(format!("`crewmux spawn {} -- PROGRAM ARGS…`", self.name)));
+            }
+            (_, Some(word)) => {
+                *word = program::find(word, &here)
+                    .map_err(|why| CommandError::usage(format!("the program `{word}` {why}")))?;
+            }
+            (_, None) => {}
+        }
+        let team = desk.team()?;
+        let cwd = match &self.cwd {
+            Some(cwd) => folder(&here.join(cwd))?,
+            None => team.cwd.clone(),
+        };
+        let count = team.teammates().count() + team.reserved.len();
+        Ok(MemberSpec {
+            name: self.name.clone(),
+            engine,
+            agent_type: None,
+            command,
+            deliver: self.deliver.unwrap_or_default(),
+            cwd,
+            restart: self.restart.unwrap_or_default(),
+            plan_mode_required: self.plan_mode,
+            execute: None,
+            on_shutdown: OnShutdown::default(),
+            settle: Span::default(),
+            clean_env: false,
+            env: self.env.iter().cloned().collect(),
+            pass_env: Vec::new(),
+            capabilities: self.capability.clone(),
+            prompt: self.prompt.clone(),
+            color: Some(palette(count).to_owned()),
+            model: None,
+            durable: false,
+            extra: Map::new(),
+        })
+    }
 }
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("spawn"))
+/// An existing folder, without `.` and `..` in it.
+fn folder(path: &Path) -> Result<String, CommandError> {
+    let shown = path.display().to_string();
+    let full = path.canonicalize().or_fail(ErrorKind::Usage, || format!("cannot work in {shown}"))?;
+    if !full.is_dir() {
+        return Err(CommandError::usage(format!("{shown} is no folder")));
+    }
+    full.into_os_string().into_string().map_err(|_| CommandError::usage(format!("{shown} is not UTF-8")))
+}
+
+/// What a start may take beyond the time for its hello: a pane, and taking it all back where it fails.
+const AROUND: Duration = Duration::from_secs(60);
+
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let mut client = team::open(globals)?;
+    let spec = args.member_spec(&mut client.desk)?;
+    let patience = client.desk.team()?.settings.limits.hello.0.saturating_add(AROUND);
+    let spawn_id = args.id.unwrap_or_else(clock::new_spawn_id);
+    let answer = client.perform_within(Verb::Spawn { spawn_id, spec: Box::new(spec) }, patience)?;
+    let answer = team::noted(answer)?;
+    if globals.json { output::json(&answer.value) } else { output::line(format!("{} is ready", args.name)) }
 }

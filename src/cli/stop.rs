@@ -3,6 +3,8 @@
 use super::args::Globals;
 use super::error::CommandError;
 use crate::model::name::Name;
+use super::{output, team};
+use crate::act::Verb;
 
 /// End a member now; its task goes back to the board
 #[derive(clap::Args, Debug)]
@@ -14,6 +16,8 @@ pub struct Args {
     pub name: Name,
 }
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("stop"))
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let mut client = team::open(globals)?;
+    let answer = team::perform(&mut client, Verb::Stop { name: args.name.clone() })?;
+    if globals.json { output::json(&answer.value) } else { output::line(format!("{} has ended", args.name)) }
 }

@@ -1,20 +1,69 @@
+//! Which team a verb is about, and who calls.
+
 use super::args::Globals;
 use super::error::CommandError;
+use super::output;
+use crate::act::{Answer, Client, Descent, Verb};
 use crate::model::name::Name;
-use crate::store::Home;
-pub fn any(_home: &Home, globals: &Globals) -> Result<Name, CommandError> {
-    globals.named_team()?.ok_or_else(|| CommandError::not_found("no team"))
+use crate::store::{Home, lease};
+
+/// Opens the team that the command line means, as whoever calls.
+pub fn open(globals: &Globals) -> Result<Client, CommandError> {
+    let home = Home::from_env()?;
+    let team = resolve(globals, &home)?;
+    Ok(Client::open(&home, &team, globals.member.as_ref())?)
 }
-impl From<crate::act::ActError> for CommandError {
-    fn from(e: crate::act::ActError) -> Self {
-        let mut out = CommandError::new(super::error::ErrorKind::from_code(e.code), e.message);
-        out.causes = e.causes;
-        out.hints = e.hints;
-        out
+
+/// `--team`, else `$CREWMUX_TEAM`, else the team of the member that this process descends from, else the only
+/// running one.
+pub fn resolve(globals: &Globals, home: &Home) -> Result<Name, CommandError> {
+    if let Some(team) = globals.named_team()? {
+        return Ok(team);
+    }
+    if let Some(own) = Descent::find()
+        && own.is_of(home, &own.team)
+    {
+        return Ok(own.team);
+    }
+    only_running(home)
+}
+
+/// The one team whose lead runs.
+fn only_running(home: &Home) -> Result<Name, CommandError> {
+    let teams = home.teams()?;
+    // A lease that cannot be asked about is no reason to pick another team: it counts as running.
+    let running = |name: &&Name| lease::is_held(&home.team(name).lead_lease()).unwrap_or(true);
+    let running: Vec<Name> = teams.iter().filter(running).cloned().collect();
+    match running.as_slice() {
+        [one] => Ok(one.clone()),
+        [] if teams.is_empty() => {
+            Err(CommandError::not_found("no team is running").hint("`crewmux up SPEC` launches one"))
+        }
+        [] => Err(CommandError::not_found("no team is running")
+            .because(format!("without a lead: {}", list(&teams)))
+            .hint("name one with `--team NAME`, or bring its lead back with `crewmux up --resume NAME`")),
+        several => Err(CommandError::not_found(format!("{} teams are running: {}", several.len(), list(several)))
+            .hint("name one with `--team NAME`, or set CREWMUX_TEAM")),
     }
 }
-impl From<crate::store::StoreError> for CommandError {
-    fn from(e: crate::store::StoreError) -> Self {
-        crate::act::ActError::from(e).into()
-    }
+
+fn list(names: &[Name]) -> String {
+    names.iter().map(Name::as_str).collect::<Vec<_>>().join(", ")
 }
+
+/// Does a verb; what the caller should know besides goes to stderr.
+pub fn perform(client: &mut Client, verb: Verb) -> Result<Answer, CommandError> {
+    noted(client.perform(verb)?)
+}
+
+/// Says an answer's notes on stderr.
+pub fn noted(answer: Answer) -> Result<Answer, CommandError> {
+    for note in &answer.notes {
+        output::note(format!("note: {note}"));
+    }
+    Ok(answer)
+}
+
+#[cfg(test)]
+#[path = "team_tests.rs"]
+mod tests;

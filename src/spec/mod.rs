@@ -6,7 +6,7 @@ mod find;
 mod load;
 mod member;
 mod order;
-mod program;
+pub mod program;
 mod section;
 mod suggest;
 mod task;

@@ -42,6 +42,15 @@ pub(super) fn resolve(program: &str, root: &Path, places: &[SearchPath]) -> Resu
     }
 }
 
+/// The program as it is to be run from a command line in `here`; the error reads after the program's name.
+///
+/// # Errors
+/// Nothing of that name is there, or nothing that can be run.
+pub fn find(program: &str, here: &Path) -> Result<String, String> {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+    resolve(program, here, &[SearchPath { path, cwd: here.to_owned() }]).map_err(|error| error.to_string())
+}
+
 fn on_path(word: &str, place: &SearchPath) -> bool {
     std::env::split_paths(&place.path).any(|dir| {
         let file = place.cwd.join(dir).join(OsStr::new(word));

@@ -1,29 +1,29 @@
 //! Answers of single verbs, as `--json` shows them and in words.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::plain::{Ink, Lines, Style, ago, safe};
 use super::status::TaskCounts;
 use crate::model::id::{MessageId, RequestId, TaskId};
-use crate::model::name::{AgentId, Name};
+use crate::model::name::Name;
 use crate::model::request::RequestState;
 use crate::model::time::Timestamp;
 
 /// `send --json`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SendView {
     pub id: MessageId,
     pub deliveries: Vec<Delivery>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
-    pub to: AgentId,
+    pub to: Name,
     pub seq: u64,
     /// Unread messages in that mailbox, this one with them.
     pub queued: u64,
     /// With `--wait`: when it was read.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_at: Option<Timestamp>,
 }
 
@@ -33,7 +33,7 @@ impl SendView {
     pub fn text(&self) -> String {
         self.deliveries.iter().fold(String::new(), |out, d| {
             let read = d.read_at.map_or_else(String::new, |at| format!(", read {}", at.clock()));
-            out + &format!("{}  {} #{} ({} queued{read})\n", self.id, d.to.name, d.seq, d.queued)
+            out + &format!("{}  {} #{} ({} queued{read})\n", self.id, d.to, d.seq, d.queued)
         })
     }
 }

@@ -10,6 +10,8 @@ use crate::model::id::TaskId;
 use crate::model::name::Name;
 use crate::model::task::NewTask;
 use crate::model::time::Span;
+use super::super::{output, team};
+use crate::act::Verb;
 
 /// Put a task on the board; prints its number
 #[derive(clap::Args, Debug)]
@@ -72,6 +74,12 @@ impl Args {
     }
 }
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("task add"))
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let task = args.new_task()?;
+    let mut client = team::open(globals)?;
+    let answer = team::perform(&mut client, Verb::TaskAdd { task })?;
+    if globals.json {
+        return output::json(&answer.value);
+    }
+    output::line(answer.value["id"].as_str().unwrap_or_default())
 }

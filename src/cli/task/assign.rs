@@ -5,6 +5,9 @@ use super::super::error::CommandError;
 use super::super::values::task_id;
 use crate::model::id::TaskId;
 use crate::model::name::Name;
+use super::super::team;
+use super::shown;
+use crate::act::Verb;
 
 /// Fix who alone may take a task
 #[derive(clap::Args, Debug)]
@@ -19,6 +22,9 @@ pub struct Args {
     pub name: Name,
 }
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("task assign"))
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let mut client = team::open(globals)?;
+    let verb = Verb::TaskAssign { id: args.id, member: Some(args.name.clone()) };
+    let answer = team::perform(&mut client, verb)?;
+    shown(&answer, &format!("kept for {}", args.name), globals)
 }

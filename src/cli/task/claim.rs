@@ -4,6 +4,11 @@ use super::super::args::Globals;
 use super::super::error::CommandError;
 use super::super::values::task_id;
 use crate::model::id::TaskId;
+use super::super::error::ErrorKind;
+use super::super::{output, team};
+use super::shown;
+use crate::act::Verb;
+use serde_json::Value;
 
 /// Take a task: the one named, or the next that is free
 ///
@@ -19,6 +24,15 @@ pub struct Args {
     pub id: Option<TaskId>,
 }
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("task claim"))
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let mut client = team::open(globals)?;
+    match team::perform(&mut client, Verb::TaskClaim { id: args.id }) {
+        Ok(answer) => shown(&answer, "claimed", globals),
+        Err(error) => {
+            if globals.json && error.kind == ErrorKind::Conflict {
+                output::json(&Value::Null)?;
+            }
+            Err(error)
+        }
+    }
 }

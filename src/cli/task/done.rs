@@ -5,6 +5,10 @@ use super::super::error::CommandError;
 use super::super::text;
 use super::super::values::task_id;
 use crate::model::id::TaskId;
+use super::super::team;
+use super::{epoch_of, shown};
+use crate::act::{Verb};
+use crate::model::task::TaskResult;
 
 /// Complete a task
 #[derive(clap::Args, Debug)]
@@ -31,6 +35,10 @@ impl Args {
     }
 }
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("task done"))
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let result = TaskResult { text: args.result()?.unwrap_or_default(), ..TaskResult::default() };
+    let mut client = team::open(globals)?;
+    let verb = Verb::TaskDone { id: args.id, epoch: epoch_of(args.id, args.epoch), result };
+    let answer = team::perform(&mut client, verb)?;
+    shown(&answer, "completed", globals)
 }

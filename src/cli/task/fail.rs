@@ -5,6 +5,10 @@ use super::super::error::CommandError;
 use super::super::text;
 use super::super::values::task_id;
 use crate::model::id::TaskId;
+use super::super::team;
+use super::{epoch_of, shown};
+use crate::act::{Answer, Verb};
+use crate::model::task::TaskResult;
 
 /// Say that an attempt at a task failed; it is tried again while it has retries
 #[derive(clap::Args, Debug)]
@@ -30,6 +34,15 @@ impl Args {
     }
 }
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("task fail"))
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let result = TaskResult { error: args.result()?, ..TaskResult::default() };
+    let mut client = team::open(globals)?;
+    let verb = Verb::TaskFail { id: args.id, epoch: epoch_of(args.id, args.epoch), result };
+    let answer = team::perform(&mut client, verb)?;
+    shown(&answer, after(&answer), globals)
+}
+
+/// An attempt that is tried again leaves the task pending.
+fn after(answer: &Answer) -> &'static str {
+    if answer.value["status"] == "pending" { "failed; it will be tried again" } else { "failed" }
 }

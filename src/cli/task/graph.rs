@@ -2,6 +2,9 @@
 
 use super::super::args::Globals;
 use super::super::error::CommandError;
+use super::super::{output, team};
+use crate::model::task::{Task, TaskStatus};
+use crate::view::graph;
 
 /// Draw the tasks and what waits for what
 #[derive(clap::Args, Debug)]
@@ -22,6 +25,16 @@ pub enum Format {
     Mermaid,
 }
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("task graph"))
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let mut client = team::open(globals)?;
+    let board = &client.desk.board.view()?.board;
+    let tasks: Vec<&Task> = board.tasks().values().filter(|t| t.status != TaskStatus::Deleted).collect();
+    if globals.json {
+        return output::json(&tasks);
+    }
+    output::text(&match args.format {
+        Format::Text => graph::text(tasks),
+        Format::Dot => graph::dot(tasks),
+        Format::Mermaid => graph::mermaid(tasks),
+    })
 }

@@ -5,6 +5,9 @@ use super::super::error::CommandError;
 use super::super::values::task_status;
 use crate::model::name::Name;
 use crate::model::task::TaskStatus;
+use super::super::{output, team};
+use crate::model::task::Task;
+use crate::view::tasks::table;
 
 /// List the tasks
 #[derive(clap::Args, Debug)]
@@ -21,6 +24,27 @@ pub struct Args {
     pub owner: Option<Name>,
 }
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("task list"))
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let mut client = team::open(globals)?;
+    let board = &client.desk.board.view()?.board;
+    let tasks: Vec<Task> = board.tasks().values().filter(|task| args.wants(task)).cloned().collect();
+    if globals.json {
+        return output::json(&tasks);
+    }
+    if tasks.is_empty() {
+        output::note("no tasks");
+        return Ok(());
+    }
+    output::text(&table(&tasks, &output::style()))
+}
+
+impl Args {
+    /// Deleted ones only where they are asked for.
+    fn wants(&self, task: &Task) -> bool {
+        let status = match self.status.as_slice() {
+            [] => task.status != TaskStatus::Deleted,
+            some => some.contains(&task.status),
+        };
+        status && self.owner.as_ref().is_none_or(|owner| task.owner.as_ref() == Some(owner))
+    }
 }

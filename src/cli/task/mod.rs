@@ -14,6 +14,10 @@ pub mod start;
 
 use super::args::Globals;
 use super::error::CommandError;
+use super::output;
+use crate::act::Answer;
+use crate::model::id::TaskId;
+use crate::view::plain::{Lines, safe};
 
 /// Work with the team's board of tasks
 #[derive(clap::Args, Debug)]
@@ -59,4 +63,22 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
         Verb::Rm(args) => rm::run(args, globals),
         Verb::Graph(args) => graph::run(args, globals),
     }
+}
+
+/// The epoch of the caller's claim: as given, else as the environment of what runs this very task has it.
+fn epoch_of(id: TaskId, given: Option<u64>) -> Option<u64> {
+    let var = |name: &str| std::env::var(name).ok();
+    given.or_else(|| {
+        let own: TaskId = var("CREWMUX_TASK")?.parse().ok()?;
+        var("CREWMUX_EPOCH").filter(|_| own == id)?.parse().ok()
+    })
+}
+
+/// Prints the task that a verb was about: whole as JSON, else `#3 claimed: Count lines`.
+fn shown(answer: &Answer, what: &str, globals: &Globals) -> Result<(), CommandError> {
+    if globals.json {
+        return output::json(&answer.value);
+    }
+    let text = |key: &str| answer.value[key].as_str().unwrap_or_default();
+    output::line(format!("#{} {what}: {}", text("id"), safe(text("subject"), Lines::Escape)))
 }

@@ -4,6 +4,9 @@ use super::super::args::Globals;
 use super::super::error::CommandError;
 use super::super::values::task_id;
 use crate::model::id::TaskId;
+use super::super::team;
+use super::{epoch_of, shown};
+use crate::act::Verb;
 
 /// Give a task back to the board
 #[derive(clap::Args, Debug)]
@@ -19,6 +22,9 @@ pub struct Args {
     pub epoch: Option<u64>,
 }
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("task release"))
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let mut client = team::open(globals)?;
+    let verb = Verb::TaskRelease { id: args.id, epoch: epoch_of(args.id, args.epoch) };
+    let answer = team::perform(&mut client, verb)?;
+    shown(&answer, "released", globals)
 }

@@ -4,6 +4,9 @@ use super::super::args::Globals;
 use super::super::error::CommandError;
 use super::super::values::task_id;
 use crate::model::id::TaskId;
+use super::super::team;
+use super::shown;
+use crate::act::Verb;
 
 /// Delete a task; what waits for it fails
 #[derive(clap::Args, Debug)]
@@ -16,6 +19,8 @@ pub struct Args {
     pub id: TaskId,
 }
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("task rm"))
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let mut client = team::open(globals)?;
+    let answer = team::perform(&mut client, Verb::TaskRm { id: args.id })?;
+    shown(&answer, "deleted", globals)
 }

@@ -4,6 +4,8 @@ use super::super::args::Globals;
 use super::super::error::CommandError;
 use super::super::values::task_id;
 use crate::model::id::TaskId;
+use super::super::{output, team};
+use crate::view::tasks::page;
 
 /// Show one task
 #[derive(clap::Args, Debug)]
@@ -16,6 +18,11 @@ pub struct Args {
     pub id: TaskId,
 }
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("task show"))
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let mut client = team::open(globals)?;
+    let board = &client.desk.board.view()?.board;
+    let Some(task) = board.get(args.id) else {
+        return Err(CommandError::not_found(format!("no task {}", args.id)).hint("`crewmux task list` shows the board"));
+    };
+    if globals.json { output::json(task) } else { output::text(&page(task, &output::style())) }
 }
