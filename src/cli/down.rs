@@ -34,7 +34,7 @@ pub struct Args {
 
 pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     let home = Home::from_env()?;
-    let name = team::any(&home, globals)?;
+    let name = team::resolve(globals, &home)?;
     let options = DownOptions {
         grace: args.grace.map(|g| g.0),
         force: args.force,

@@ -5,6 +5,8 @@ pub mod condition;
 pub mod docs;
 pub mod error;
 pub mod follow;
+pub mod interrupt;
+pub mod log;
 pub mod mailbox;
 pub mod output;
 pub mod progress;
