@@ -176,7 +176,9 @@ impl Tail {
                 batch.more = true;
                 break;
             }
-            self.step()?;
+            if !self.step()? {
+                break;
+            }
         }
         Ok(batch)
     }
@@ -262,25 +264,28 @@ impl Tail {
         Ok(None)
     }
 
-    /// Goes on to the segment after the one that was read to its end.
-    fn step(&mut self) -> Result<()> {
-        let Some(at) = self.at.take() else { return Ok(()) };
+    /// Goes on to the segment after the one that was read to its end; `false` where it has nothing to read yet.
+    fn step(&mut self) -> Result<bool> {
+        let Some(at) = self.at.take() else { return Ok(false) };
         let (older, current) = settled(&self.path)?;
         let mine = older.iter().rposition(|s| fs::metadata(&s.path).is_ok_and(|m| FileId::of(&m) == at.id));
         let Some(mine) = mine else {
             // The segment itself is gone: the position finds what follows it.
             self.from = From::Position(Position { segment: at.segment, offset: at.offset, seq: self.seq });
-            return Ok(());
+            return Ok(true);
         };
-        self.at = match older.get(mine + 1) {
-            Some(next) => open(&next.path)?,
-            None => current,
-        };
-        if self.at.is_none() {
-            // Rotated again, or pruned, in this very moment: keep the old place and look once more.
-            self.at = Some(at);
+        // A segment that has no record yet gives no place to stand on; until it has, the end of this one does.
+        let mut next = None;
+        for older in &older[mine + 1..] {
+            next = open(&older.path)?.filter(|s| s.segment.is_some());
+            if next.is_some() {
+                break;
+            }
         }
-        Ok(())
+        next = next.or(current.filter(|s| s.segment.is_some()));
+        let moved = next.is_some();
+        self.at = next.or(Some(at));
+        Ok(moved)
     }
 
     fn locate(&self, batch: &mut Batch) -> Result<Option<Segment>> {
