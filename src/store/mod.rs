@@ -21,6 +21,7 @@ pub mod member_dir;
 mod record;
 mod repair;
 pub mod roster;
+mod scan;
 pub mod segment;
 pub mod state_log;
 pub mod tail;
