@@ -124,6 +124,7 @@ function pyproject(s,    key, at, kind, rest) {
 }
 
 function json_value(path, value,    top, name) {
+    path = json_text(path, 1); value = json_text(value, 1)
     top = substr(path, 2); name = substr(top, index(top, ".") + 1); sub(/\..*/, "", top)
     if (eco == "npm" && top ~ /^(dependencies|devDependencies|peerDependencies|optionalDependencies)$/)
         dependency(top == "dependencies" ? "normal" : top == "devDependencies" ? "dev" : top == "peerDependencies" ? "peer" : "optional", name, value)

@@ -13,7 +13,7 @@ for name in Cargo.toml package.json 'requirements*.txt' 'requirements/*.txt' pyp
     set -- "$@" ":(top,glob)**/$name"
 done
 search -n -z -e '' -- "$@" ':(top,exclude,glob)**/node_modules/**' >"$work/raw"
-flat <"$work/raw" | awk -v prefix="${tree:+$tree:}" -f "$here/json.awk" -f "$here/deps.awk" | sort -u >"$work/found"
+flat <"$work/raw" | awk -v prefix="${tree:+$tree:}" -f "$here/../lib/json.awk" -f "$here/deps.awk" | sort -u >"$work/found"
 
 # D: one dependency of one manifest. X: a lock file that is there. T: manifests that were read.
 {

@@ -16,10 +16,9 @@ trap 'rm -rf -- "$work" ${part:+"$part"}' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-paths() { awk -f "$here/json.awk" -f "$here/paths.awk"; }
-
-# field PATH: one value of the JSON on stdin
-field() { paths | awk -F'\t' -v path="$1" '$1 == path { print substr($0, length($1) + 2); exit }'; }
+# paths: the JSON on stdin as `path TAB value` lines; field PATH: one value of it
+paths() { awk -f "$here/../lib/json.awk" -f "$here/../lib/paths.awk"; }
+field() { awk -v only="$1" -f "$here/../lib/json.awk" -f "$here/../lib/paths.awk"; }
 
 # The task that is ours: its number, from the board.
 my_task() {
@@ -68,7 +67,7 @@ done
 echo "task $task is ours; the letters:"
 # Nothing is acknowledged before the report is there, so a restart of this program finds its letters again.
 crewmux inbox --all --json >"$work/letters"
-awk -f "$here/json.awk" -f "$here/letters.awk" "$work/letters" >"$work/mail"
+awk -f "$here/../lib/json.awk" -f "$here/letters.awk" "$work/letters" >"$work/mail"
 set --
 while IFS="$(printf '\t')" read -r from findings says; do
     printf '  %s: %s\n' "$from" "$says"
@@ -80,7 +79,7 @@ while IFS="$(printf '\t')" read -r from findings says; do
 done <"$work/mail"
 
 give_up() {
-    crewmux task fail "$task" --reason "$1" >/dev/null
+    crewmux task fail "$task" --result "$1" >/dev/null
     printf 'error: %s\n' "$1" >&2
     exit 1
 }
@@ -96,5 +95,5 @@ part=
 sed -n '/^## Summary/,/^## [^S]/p' "$out" | sed '/^## /d' >"$work/summary"
 crewmux send lead --file "$work/summary" --summary "the report is at $out" >/dev/null
 crewmux inbox --ack >/dev/null
-crewmux task "done" "$task" >/dev/null
+crewmux task "done" "$task" --result "the report is at $out" >/dev/null
 echo "the report is at $out"

@@ -9,7 +9,7 @@
     at[content] = from "\t" content "\t" summary
 }
 function json_value(path, value) {
-    gsub(/\t/, " ", value)
+    value = json_text(value, 1)
     if (path == ".from") from = value
     else if (path == ".type") type = value
     else if (path == ".summary") summary = value

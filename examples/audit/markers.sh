@@ -63,7 +63,7 @@ densest=$(awk 'NR == 1 { for (i = 0; i < 3; i++) $0 = substr($0, index($0, "\t")
 if [ -n "$densest" ]; then
     # The tasks that wait for this one wait for the closer look as well.
     crewmux task show "$CREWMUX_TASK" --json >"$work/task"
-    waiting=$(awk -f "$here/json.awk" -f "$here/paths.awk" "$work/task" | sed -n 's/^\.blocks\.[0-9]*	//p')
+    waiting=$(awk -f "$here/../lib/json.awk" -f "$here/../lib/paths.awk" "$work/task" | sed -n 's/^\.blocks\.[0-9]*	//p')
     {
         printf 'V\tpath\t%s\n' "$densest"
         # By the environment: `-v` would read a backslash in a name as the start of an escape.

@@ -6,7 +6,7 @@ use crate::model::id::TaskId;
 use crate::model::name::Name;
 use crate::model::task::TaskStatus;
 use crate::model::time::Timestamp;
-use crate::store::Folded;
+use crate::store::{Folded, StateLog};
 
 /// The board, and what was new in it since someone last asked.
 #[derive(Clone, Debug, Default)]
@@ -55,5 +55,17 @@ impl Folded for LedgerLog {
 
     fn snapshot(&self) -> LedgerRecord {
         self.0.snapshot()
+    }
+}
+
+impl StateLog<BoardLog> {
+    /// From now on changes are kept until they are taken.
+    pub fn watch_news(&mut self) {
+        self.state_mut().watched = true;
+    }
+
+    /// The changes since the last call.
+    pub fn take_news(&mut self) -> Vec<News> {
+        std::mem::take(&mut self.state_mut().news)
     }
 }

@@ -56,12 +56,8 @@ pub fn outlook(desk: &mut Desk) -> Result<TeamOutlook, ActError> {
 
     let board = &desk.board.view()?.board;
     let look = board.outlook(&there);
-    let counts = Counts {
-        pending: look.pending,
-        in_progress: look.in_progress,
-        completed: look.completed,
-        failed: look.failed,
-    };
+    let counts =
+        Counts { pending: look.pending, in_progress: look.in_progress, completed: look.completed, failed: look.failed };
     let subject = |id: TaskId| board.get(id).map(|t| t.subject.clone()).unwrap_or_default();
     let mut out = TeamOutlook {
         done: look.done,

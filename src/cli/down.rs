@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use super::args::Globals;
 use super::error::CommandError;
+use super::{output, team};
+use crate::launch::{DownOptions, down};
 use crate::model::time::Span;
+use crate::store::Home;
 
 /// Take the team down: shutdown handshakes, then its session and live files go
 ///
@@ -29,6 +32,27 @@ pub struct Args {
     pub force: bool,
 }
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("down"))
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let home = Home::from_env()?;
+    let name = team::resolve(globals, &home)?;
+    let options = DownOptions {
+        grace: args.grace.map(|g| g.0),
+        force: args.force,
+        keep_files: args.keep_files,
+        archive: args.archive.clone(),
+        reason: None,
+    };
+    let downed = down(&home, &name, &options, None)?;
+    for note in &downed.notes {
+        output::note(note);
+    }
+    if globals.json {
+        return output::json(&serde_json::json!({
+            "team": name, "files": downed.files, "forced": downed.forced,
+        }));
+    }
+    if !downed.forced.is_empty() {
+        output::note(format!("ended by force: {}", downed.forced.join(", ")));
+    }
+    output::line(format!("team {name} is down; its files lie in {}", downed.files.display()))
 }

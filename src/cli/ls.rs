@@ -4,8 +4,8 @@ use super::args::Globals;
 use super::error::CommandError;
 use super::output;
 use crate::model::name::Name;
-use crate::store::{Home, TeamDir, lease, roster};
 use crate::os::clock;
+use crate::store::{Home, TeamDir, lease, roster};
 use crate::view::TeamRow;
 use crate::view::teams::table;
 

@@ -6,6 +6,8 @@ pub mod docs;
 pub mod error;
 pub mod follow;
 mod log_lines;
+pub mod interrupt;
+pub mod log;
 pub mod mailbox;
 pub mod output;
 mod pane;

@@ -1,9 +1,9 @@
 //! Rejects a request.
 
+use super::approve::{Said, decide};
 use super::args::Globals;
 use super::error::CommandError;
 use super::values::RequestRef;
-use super::approve::{Said, decide};
 
 /// Reject a request, and say why
 ///

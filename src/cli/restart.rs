@@ -2,9 +2,9 @@
 
 use super::args::Globals;
 use super::error::CommandError;
-use crate::model::name::Name;
 use super::{output, team};
 use crate::act::Verb;
+use crate::model::name::Name;
 
 /// Start a member again: same name, same mailbox, a new life
 #[derive(clap::Args, Debug)]

@@ -2,11 +2,11 @@
 
 use super::args::Globals;
 use super::error::CommandError;
-use crate::model::name::Name;
-use crate::model::time::Span;
 use super::{output, team};
 use crate::act::Verb;
 use crate::decide::lead::SHUTDOWN_GRACE;
+use crate::model::name::Name;
+use crate::model::time::Span;
 use serde_json::Value;
 use std::time::Duration;
 

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use super::args::Globals;
 use super::error::{CommandError, ErrorKind, ResultExt};
 use super::values;
+use super::{output, team};
+use crate::act::{Desk, Verb};
 use crate::model::id::SpawnId;
 use crate::model::name::Name;
 use crate::model::spec::{Deliver, EngineKind, OnShutdown, Restart};
-use crate::model::time::Span;
-use serde_json::Map;
-use super::{output, team};
-use crate::act::{Desk, Verb};
 use crate::model::spec::{MemberSpec, palette};
+use crate::model::time::Span;
 use crate::os::clock;
 use crate::spec::program;
+use serde_json::Map;
 use std::path::Path;
 use std::time::Duration;
 
@@ -71,7 +71,8 @@ impl Args {
     /// The member as the lead takes it: paths absolute, the program there.
     fn member_spec(&self, desk: &mut Desk) -> Result<MemberSpec, CommandError> {
         let engine = self.engine();
-        let here = std::env::current_dir().or_fail(ErrorKind::Failed, || "cannot tell the current folder".to_owned())?;
+        let here =
+            std::env::current_dir().or_fail(ErrorKind::Failed, || "cannot tell the current folder".to_owned())?;
         let mut command = self.argv.clone();
         match (engine, command.first_mut()) {
             (EngineKind::Command, None) => {

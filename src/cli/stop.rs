@@ -2,9 +2,9 @@
 
 use super::args::Globals;
 use super::error::CommandError;
-use crate::model::name::Name;
 use super::{output, team};
 use crate::act::Verb;
+use crate::model::name::Name;
 
 /// End a member now; its task goes back to the board
 #[derive(clap::Args, Debug)]

@@ -3,9 +3,17 @@
 use std::path::PathBuf;
 
 use super::args::Globals;
-use super::error::CommandError;
+use super::error::{CommandError, ErrorKind};
+use super::interrupt;
+use super::output;
+use super::progress::Progress;
 use super::values::key_value;
+use crate::act::ActError;
+use crate::launch::{self, Step, Up, UpOptions};
 use crate::model::name::Name;
+use crate::model::spec::TeamSpec;
+use crate::spec::{self, LoadOptions};
+use crate::store::Home;
 
 /// Launch a team: session, lead, a pane for each member
 ///
@@ -49,6 +57,113 @@ pub struct Launch {
     pub set: Vec<(String, String)>,
 }
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("up"))
+impl Launch {
+    /// Reads the spec, with what the command line says about it.
+    pub fn load(&self, spec: &str) -> Result<TeamSpec, CommandError> {
+        let mut options = LoadOptions::from_env()?;
+        options.name.clone_from(&self.name);
+        options.cwd.clone_from(&self.cwd);
+        options.set.clone_from(&self.set);
+        let here = options.started_in.clone();
+        let loaded = spec::find(Some(spec), &here).and_then(|path| spec::load(&path, &options));
+        loaded.map_err(|error| spec_error(&error))
+    }
+}
+
+fn spec_error(error: &spec::SpecError) -> CommandError {
+    let mut out = CommandError::new(ErrorKind::Usage, error.to_string());
+    if !error.mistakes().is_empty() {
+        let width = output::stdout_width().unwrap_or(100).clamp(60, 120);
+        out = out.snippet(error.render(false, width));
+    }
+    for hint in error.hints() {
+        out = out.hint(hint);
+    }
+    out
+}
+
+/// Launches a team, with its progress on a terminal.
+pub(super) fn launch(home: &Home, spec: &TeamSpec, tied: bool) -> Result<Up, ActError> {
+    let progress = Progress::team(spec.members.iter().map(|m| &m.name));
+    let up = launch::up(
+        home,
+        spec,
+        UpOptions {
+            tied,
+            interrupted: interrupt::flag(),
+            progress: &mut |name, step| match step {
+                Step::Starting => progress.starting(name, "starting"),
+                Step::Ready => progress.ready(name),
+            },
+        },
+    );
+    progress.finish();
+    up
+}
+
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let home = Home::from_env()?;
+    interrupt::listen()?;
+    let up = match (&args.resume, &args.spec) {
+        (Some(team), _) => launch::resume(&home, team, interrupt::flag())?,
+        (None, Some(spec)) => {
+            let spec = args.launch.load(spec)?;
+            if args.dry_run {
+                return show(&spec, globals);
+            }
+            launch(&home, &spec, false)?
+        }
+        (None, None) => {
+            return Err(CommandError::usage("there is no team to launch").hint("`crewmux teams` lists the specs"));
+        }
+    };
+    for note in &up.notes {
+        output::note(note);
+    }
+    let name = up.team.name.clone();
+    if globals.json {
+        let members: Vec<&Name> = up.team.teammates().map(|m| &m.name).collect();
+        output::json(&serde_json::json!({"team": name, "session": up.team.tmux.session, "members": members}))?;
+    } else if !args.attach {
+        let count = up.team.teammates().filter(|m| m.is_active).count();
+        output::line(format!("team {name} is up: {count} members"))?;
+        output::line(format!("  watch it   crewmux attach --team {name}"))?;
+        output::line(format!("  look at it crewmux status --team {name}"))?;
+        output::line(format!("  end it     crewmux down --team {name}"))?;
+    }
+    drop(up);
+    if args.attach {
+        let attach = super::attach::Args { pane: None, read_only: false, print: false };
+        return super::attach::run(&attach, &Globals { team: Some(name), ..globals.clone() });
+    }
+    Ok(())
+}
+
+/// What would be launched.
+fn show(spec: &TeamSpec, globals: &Globals) -> Result<(), CommandError> {
+    if globals.json {
+        let tasks: Vec<_> = spec
+            .tasks
+            .iter()
+            .map(|t| serde_json::json!({"key": t.key, "blocked_by": t.blocked_by, "task": t.task}))
+            .collect();
+        return output::json(&serde_json::json!({
+            "name": spec.name, "description": spec.description, "cwd": spec.cwd, "report": spec.report,
+            "members": spec.members, "tasks": tasks,
+        }));
+    }
+    output::line(format!("team {} in {}", spec.name, spec.cwd))?;
+    for member in &spec.members {
+        let what = if member.command.is_empty() { "runs tasks".to_owned() } else { member.command.join(" ") };
+        output::line(crate::view::safe(&format!("  {}  {}", member.name, what), crate::view::Lines::Escape))?;
+    }
+    for task in &spec.tasks {
+        let after =
+            if task.blocked_by.is_empty() { String::new() } else { format!("  after {}", task.blocked_by.join(", ")) };
+        output::line(crate::view::safe(
+            &format!("  task {}: {}{after}", task.key, task.task.subject),
+            crate::view::Lines::Escape,
+        ))?;
+    }
+    Ok(())
 }

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::pidfd::{Pidfd, poll_exit};
 use super::process::{self, ProcessId, Stat};
@@ -20,6 +20,8 @@ const KILL_FOR: Duration = Duration::from_secs(5);
 const ROUND: Duration = Duration::from_millis(50);
 /// Looks at `/proc` while freezing what forks; a stopped process forks no more, so few are needed.
 const MAX_FREEZES: usize = 20;
+/// Empty looks in a row that count as none left.
+const EMPTY_LOOKS: usize = 3;
 /// Handles held at once: a fork bomb must not use up our file descriptors.
 const MAX_HANDLES: usize = 256;
 
@@ -49,7 +51,14 @@ pub struct EndReport {
 /// another life, such as a nested team, is not ours, nor is what descends from it.
 #[must_use]
 pub fn members_of(mark: &LifeMark, spare: &[u32]) -> Vec<ProcessId> {
-    find(mark, spare, &HashSet::new())
+    find(mark, spare, &HashSet::new()).members
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    members: Vec<ProcessId>,
+    /// Process groups that hold members and nobody else.
+    groups: HashSet<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,7 +70,7 @@ enum Belongs {
 }
 
 /// `known` are processes of the life by an earlier look: their children are ours even if their marks are gone.
-fn find(mark: &LifeMark, spare: &[u32], known: &HashSet<ProcessId>) -> Vec<ProcessId> {
+fn find(mark: &LifeMark, spare: &[u32], known: &HashSet<ProcessId>) -> Found {
     let running: HashMap<u32, Stat> = process::all()
         .filter(|stat| stat.pid > 1 && !stat.is_kernel_thread() && !stat.has_ended())
         .map(|stat| (stat.pid, stat))
@@ -71,12 +80,14 @@ fn find(mark: &LifeMark, spare: &[u32], known: &HashSet<ProcessId>) -> Vec<Proce
     let own: HashMap<u32, Belongs> =
         running.values().map(|stat| (stat.pid, belongs(stat, leader, &mine, known))).collect();
     let me = std::process::id();
-    running
+    let (ours, others): (Vec<&Stat>, Vec<&Stat>) = running
         .values()
-        .filter(|stat| stat.pid != me && !spare.contains(&stat.pid))
-        .filter(|stat| is_ours(stat, &running, &own))
-        .map(Stat::id)
-        .collect()
+        .partition(|stat| stat.pid != me && !spare.contains(&stat.pid) && is_ours(stat, &running, &own));
+    let mut groups: HashSet<u32> = ours.iter().map(|stat| stat.pgrp).filter(|group| *group > 1).collect();
+    for stat in others {
+        groups.remove(&stat.pgrp);
+    }
+    Found { members: ours.into_iter().map(Stat::id).collect(), groups }
 }
 
 /// The teammate, unless its pid means nothing (another boot) or something else (another process).
@@ -148,28 +159,32 @@ struct Ending<'a> {
 }
 
 impl Ending<'_> {
-    fn look(&mut self) -> Vec<ProcessId> {
-        let found = find(self.mark, self.spare, &self.known);
-        self.known.extend(&found);
-        found
+    /// What is there now. A process that forks and leaves at once can slip through one look, so only several empty
+    /// ones in a row count as none.
+    fn look(&mut self) -> Found {
+        for _ in 0..EMPTY_LOOKS {
+            let found = find(self.mark, self.spare, &self.known);
+            if !found.members.is_empty() {
+                self.known.extend(&found.members);
+                return found;
+            }
+        }
+        Found::default()
     }
 
     /// Asks all to leave, those that appear meanwhile too, until none is left or the grace is over.
     fn ask(&mut self, until: Instant) {
         let mut asked = HashSet::new();
         loop {
-            let found = self.look();
-            if found.is_empty() {
+            let found = self.look().members;
+            let left = until.saturating_duration_since(Instant::now());
+            if found.is_empty() || left.is_zero() {
                 return;
             }
             for id in &found {
                 if asked.insert(*id) {
                     send(*id, &[Signal::TERM, Signal::CONT]);
                 }
-            }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
             }
             wait_for_all(&found, left);
         }
@@ -179,32 +194,41 @@ impl Ending<'_> {
     fn kill(&mut self, until: Instant) -> Vec<ProcessId> {
         loop {
             let found = self.freeze();
-            for id in &found {
-                send(*id, &[Signal::KILL]);
-            }
-            self.killed.extend(&found);
-            wait_for_all(&found, ROUND);
-            if found.is_empty() || Instant::now() >= until {
-                return found.into_iter().filter(|id| process::is_alive(*id)).collect();
+            send_all(&found, Signal::KILL);
+            self.killed.extend(&found.members);
+            wait_for_all(&found.members, ROUND);
+            if found.members.is_empty() || Instant::now() >= until {
+                return found.members.into_iter().filter(|id| process::is_alive(*id)).collect();
             }
         }
     }
 
     /// Stops all, so that killing one does not race with another that forks; all that was found.
-    fn freeze(&mut self) -> Vec<ProcessId> {
-        let mut frozen = HashSet::new();
-        let mut found = Vec::new();
+    fn freeze(&mut self) -> Found {
+        let mut frozen = HashSet::<ProcessId>::new();
+        let mut found = Found::default();
         for _ in 0..MAX_FREEZES {
             found = self.look();
-            let fresh: Vec<_> = found.iter().filter(|id| frozen.insert(**id)).collect();
-            if fresh.is_empty() {
+            let before = frozen.len();
+            frozen.extend(&found.members);
+            if frozen.len() == before {
                 break;
             }
-            for id in fresh {
-                send(*id, &[Signal::STOP]);
-            }
+            send_all(&found, Signal::STOP);
         }
         found
+    }
+}
+
+/// Signals whole groups first: that reaches a process born since the look, which one by one is never caught up with. The
+/// kernel keeps a group's number while it has a member; that one of ours ended, and that the number was given away
+/// again, since the look a moment ago would take all pids being used up in between.
+fn send_all(found: &Found, signal: Signal) {
+    for group in found.groups.iter().filter_map(|group| Pid::from_raw(i32::try_from(*group).ok()?)) {
+        let _ = kill_process_group(group, signal);
+    }
+    for id in &found.members {
+        send(*id, &[signal]);
     }
 }
 

@@ -14,3 +14,6 @@ pub mod relay;
 pub mod spawn;
 pub mod terminal;
 mod watch;
+
+#[cfg(test)]
+mod tests;

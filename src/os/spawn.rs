@@ -174,15 +174,19 @@ fn in_child(parent: u32, on_terminal: bool) -> io::Result<()> {
 /// Ignored signals and the mask outlive exec, and would make the program deaf to Ctrl-C or to a broken pipe.
 #[expect(unsafe_code, reason = "the standard library resets SIGPIPE and the mask only, and not always")]
 fn default_signals() {
-    // SAFETY: async-signal-safe calls on this process and on a set of our own.
+    /// Bytes of the kernel's signal set.
+    const SET: usize = 8;
+    // All zero is the default action in the kernel's own form, which is smaller than this; and an empty set.
+    let zero = [0_u64; 8];
+    let nothing = std::ptr::null_mut::<u64>();
+    // The system calls themselves: the C library refuses to touch the signals that its threads use.
+    // SAFETY: both only read `zero`, and they concern this forked child alone.
     unsafe {
-        for number in 1..=libc::SIGRTMAX() {
-            // KILL, STOP and those of the C library itself refuse; that is right.
-            libc::signal(number, libc::SIG_DFL);
+        for number in 1..=64 {
+            // KILL and STOP refuse; that is right.
+            libc::syscall(libc::SYS_rt_sigaction, number, zero.as_ptr(), nothing, SET);
         }
-        let mut none = std::mem::zeroed();
-        libc::sigemptyset(&raw mut none);
-        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+        libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, zero.as_ptr(), nothing, SET);
     }
 }
 

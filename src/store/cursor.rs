@@ -92,11 +92,11 @@ impl HandOver {
     pub fn resume(stored: LaneCursor, behind: &[Seen]) -> Self {
         let mut all = Self { owed: stored, ..Self::default() };
         all.base.read = all.owed.read.min(all.owed.handed);
+        all.base.handed_id = all.owed.handed_id;
+        all.base.handed_ts = all.owed.handed_ts;
         for seen in behind.iter().filter(|s| s.seq <= all.owed.handed) {
-            if let Some(id) = seen.id {
-                all.memory.insert(id);
-            }
-            let stage = match seen.id {
+            let first = seen.id.is_some_and(|id| all.memory.insert(id));
+            let stage = match seen.id.filter(|_| first) {
                 None => Stage::Nothing,
                 Some(id) if all.owed.read_ahead.contains(&id) => Stage::Read,
                 Some(_) if seen.seq <= all.owed.read => Stage::Read,
@@ -183,7 +183,11 @@ impl HandOver {
     /// Messages that were handed over but not read wait again: their turn broke.
     pub fn give_back(&mut self, ids: &[MessageId]) -> Vec<Seen> {
         let back = self.turn(ids, Stage::Handed, Stage::Waiting);
-        self.entries.iter().filter(|(s, _)| s.id.is_some_and(|id| back.contains(&id))).map(|(s, _)| *s).collect()
+        let again = |(seen, stage): &(Seen, Stage)| {
+            let is_back = *stage == Stage::Waiting && seen.id.is_some_and(|id| back.contains(&id));
+            is_back.then_some(*seen)
+        };
+        self.entries.iter().filter_map(again).collect()
     }
 
     /// Messages that were handed over and not read, oldest first.

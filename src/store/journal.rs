@@ -173,22 +173,32 @@ impl Open {
 
 /// The last record of the newest segment that has one. Takes no lock.
 pub(super) fn last_record(path: &Path) -> Result<Option<repair::Last>> {
-    let mut paths: Vec<PathBuf> = segment::older(path)?.into_iter().map(|s| s.path).collect();
-    paths.push(path.to_owned());
-    for path in paths.iter().rev() {
-        let file = match File::open(path) {
-            Ok(file) => file,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
-            Err(e) => return Err(StoreError::io("open", path, e)),
-        };
-        if let Some(last) = Open::of(path, file)?.ending.last {
+    if let Some(last) = last_of_segment(path)? {
+        return Ok(Some(last));
+    }
+    // Listed after the current segment was found to have none: what was just rotated away is among these.
+    for older in segment::older(path)?.iter().rev() {
+        if let Some(last) = last_of_segment(&older.path)? {
             return Ok(Some(last));
         }
     }
     Ok(None)
 }
 
+fn last_of_segment(path: &Path) -> Result<Option<repair::Last>> {
+    match File::open(path) {
+        Ok(file) => Ok(Open::of(path, file)?.ending.last),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(StoreError::io("open", path, e)),
+    }
+}
+
 /// The highest `seq` written, 0 where nothing was. Takes no lock and reads the tail alone.
 pub fn last_seq(path: &Path) -> Result<u64> {
     Ok(last_record(path)?.map_or(0, |last| last.seq))
+}
+
+/// Makes an empty journal, so that whoever watches the file finds it.
+pub fn touch(path: &Path) -> Result<()> {
+    super::files::open_or_create(path, true).map(drop).map_err(|e| StoreError::open(path, e))
 }

@@ -21,6 +21,7 @@ pub mod member_dir;
 mod record;
 mod repair;
 pub mod roster;
+mod scan;
 pub mod segment;
 pub mod state_log;
 pub mod tail;
@@ -36,3 +37,6 @@ pub use state_log::{Folded, StateLog};
 pub use tail::{BadLine, Batch, Line, Position, Tail};
 pub use team_dir::TeamDir;
 pub use watch::{Wake, Watch};
+
+#[cfg(test)]
+mod tests;

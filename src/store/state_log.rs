@@ -78,6 +78,17 @@ impl<F: Folded> StateLog<F> {
         self.unread
     }
 
+    /// The state as of the last look.
+    #[must_use]
+    pub fn state(&self) -> &F {
+        &self.state
+    }
+
+    /// The state, for what its owner keeps beside what is folded; the records alone say what it is.
+    pub fn state_mut(&mut self) -> &mut F {
+        &mut self.state
+    }
+
     /// The state as of now. Takes no lock and reads only what is new.
     pub fn view(&mut self) -> Result<&F> {
         self.catch_up()?;

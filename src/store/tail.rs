@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -12,11 +11,10 @@ use super::cursor::Seen;
 use super::error::{Result, StoreError};
 use super::files::FileId;
 use super::intake::id_of;
+use super::scan::{Segment, fill, first_record, open};
 use super::{record, repair, segment};
 use crate::model::id::SegmentId;
 use crate::model::time::Timestamp;
-
-const CHUNK: usize = 16 * 1024;
 
 /// How far a reader has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,14 +94,6 @@ enum From {
     Newest,
 }
 
-#[derive(Debug)]
-struct Segment {
-    file: File,
-    id: FileId,
-    segment: Option<SegmentId>,
-    offset: u64,
-}
-
 impl Tail {
     /// Reads on from a position; `Position::default()` is the beginning of the oldest segment there is.
     #[must_use]
@@ -172,7 +162,13 @@ impl Tail {
             if !superseded {
                 break;
             }
-            self.step()?;
+            if taken >= max_bytes {
+                batch.more = true;
+                break;
+            }
+            if !self.step()? {
+                break;
+            }
         }
         Ok(batch)
     }
@@ -258,35 +254,37 @@ impl Tail {
         Ok(None)
     }
 
-    /// Goes on to the segment after the one that was read to its end.
-    fn step(&mut self) -> Result<()> {
-        let Some(at) = self.at.take() else { return Ok(()) };
-        let older = segment::older(&self.path)?;
+    /// Goes on to the segment after the one that was read to its end; `false` where it has nothing to read yet.
+    fn step(&mut self) -> Result<bool> {
+        let Some(at) = self.at.take() else { return Ok(false) };
+        let (older, current) = settled(&self.path)?;
         let mine = older.iter().rposition(|s| fs::metadata(&s.path).is_ok_and(|m| FileId::of(&m) == at.id));
-        let next = match mine {
-            Some(mine) => older.get(mine + 1).map_or(self.path.as_path(), |s| &s.path),
-            None => {
-                // The segment itself is gone: the position finds what follows it.
-                let position = Position { segment: at.segment, offset: at.offset, seq: self.seq };
-                self.from = From::Position(position);
-                return Ok(());
-            }
+        let Some(mine) = mine else {
+            // The segment itself is gone: the position finds what follows it.
+            self.from = From::Position(Position { segment: at.segment, offset: at.offset, seq: self.seq });
+            return Ok(true);
         };
-        self.at = open(next)?;
-        if self.at.is_none() {
-            // Rotated again, or pruned, in this very moment: keep the old place and look once more.
-            self.at = Some(at);
+        // A segment that has no record yet gives no place to stand on; until it has, the end of this one does.
+        let mut next = None;
+        for older in &older[mine + 1..] {
+            next = open(&older.path)?.filter(|s| s.segment.is_some());
+            if next.is_some() {
+                break;
+            }
         }
-        Ok(())
+        next = next.or(current.filter(|s| s.segment.is_some()));
+        let moved = next.is_some();
+        self.at = next.or(Some(at));
+        Ok(moved)
     }
 
     fn locate(&self, batch: &mut Batch) -> Result<Option<Segment>> {
-        let mut paths: Vec<PathBuf> = segment::older(&self.path)?.into_iter().map(|s| s.path).collect();
-        paths.push(self.path.clone());
+        let (older, current) = settled(&self.path)?;
         let mut segments = Vec::new();
-        for path in &paths {
-            segments.extend(open(path)?);
+        for older in &older {
+            segments.extend(open(&older.path)?);
         }
+        segments.extend(current);
         let failed = |e| StoreError::io("read", &self.path, e);
         let want = match self.from {
             From::Newest => {
@@ -312,39 +310,13 @@ impl Tail {
     }
 }
 
-fn open(path: &Path) -> Result<Option<Segment>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(StoreError::io("open", path, e)),
-    };
-    let failed = |e| StoreError::io("read", path, e);
-    let id = FileId::of(&file.metadata().map_err(failed)?);
-    let segment = first_record(&file).map_err(failed)?.and_then(|(_, segment)| segment);
-    Ok(Some(Segment { file, id, segment, offset: 0 }))
-}
-
-/// `seq` and segment id of a segment's first record.
-fn first_record(file: &File) -> io::Result<Option<(u64, Option<SegmentId>)>> {
-    let (mut offset, mut size) = (0, 512);
+/// The older segments and the current one, of one moment: a rotation in between would hide a segment.
+fn settled(path: &Path) -> Result<(Vec<segment::Older>, Option<Segment>)> {
     loop {
-        let buf = read_some(file, offset, size)?;
-        let mut start = 0;
-        for end in newlines(&buf) {
-            if let Ok(head) = record::head(&buf[start..end]) {
-                return Ok(Some((head.seq, head.segment)));
-            }
-            start = end + 1;
-        }
-        if buf.len() < size {
-            return Ok(None);
-        }
-        offset += start as u64;
-        if start == 0 {
-            size *= 4;
-            if size > record::MAX_BYTES * 4 {
-                return Ok(None);
-            }
+        let older = segment::older(path)?;
+        let current = open(path)?;
+        if segment::older(path)? == older {
+            return Ok((older, current));
         }
     }
 }
@@ -355,121 +327,4 @@ fn fits(file: &File, want: Position) -> io::Result<bool> {
     }
     let before = repair::ending(file, want.offset)?;
     Ok(before.torn.is_none() && before.last.is_none_or(|l| l.seq == want.seq))
-}
-
-fn newlines(buf: &[u8]) -> impl Iterator<Item = usize> + '_ {
-    buf.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(i, _)| i)
-}
-
-/// Up to `size` bytes from `offset`; fewer only at the end of the file.
-fn read_some(file: &File, offset: u64, size: usize) -> io::Result<Vec<u8>> {
-    let mut buf = vec![0; size];
-    let mut have = 0;
-    while have < size {
-        match file.read_at(&mut buf[have..], offset + have as u64) {
-            Ok(0) => break,
-            Ok(n) => have += n,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-    }
-    buf.truncate(have);
-    Ok(buf)
-}
-
-/// Takes whole lines until the end of the file (`true`) or until `max` bytes are taken (`false`).
-///
-/// No part of an unfinished line is kept from one read to the next: its writer may fail and cut it off again, and
-/// another put its own line there.
-fn fill(at: &mut Segment, seq: &mut u64, batch: &mut Batch, max: usize) -> io::Result<bool> {
-    let begin = at.offset;
-    let mut chunk = CHUNK;
-    loop {
-        // One byte more in front: a position that is no line's beginning does not fit the file any more.
-        let front = usize::from(at.offset > 0);
-        let buf = read_some(&at.file, at.offset - front as u64, front + chunk)?;
-        if front == 1 && buf.first() != Some(&b'\n') {
-            batch.refit = true;
-            at.offset = 0;
-            at.segment = None;
-            *seq = 0;
-            return fill(at, seq, batch, max);
-        }
-        let at_end = buf.len() < front + chunk;
-        let mut from = front;
-        for end in newlines(&buf[front..]).map(|i| i + front) {
-            if take(at, seq, batch, &buf[from..end])? == Taken::Changed {
-                break;
-            }
-            from = end + 1;
-            if at.offset - begin >= max as u64 {
-                return Ok(at_end && from == buf.len());
-            }
-        }
-        if from > front {
-            chunk = CHUNK.max(chunk / 4);
-        } else if at_end {
-            return Ok(true);
-        } else if buf[front] == b'{' && chunk <= record::MAX_BYTES {
-            chunk *= 4;
-            continue;
-        } else {
-            // Too long for a record, or none from its first byte on: its end is all that is looked for.
-            let Some(len) = junk_len(&at.file, at.offset)? else { return Ok(true) };
-            batch.bad.push(BadLine { offset: at.offset, len, why: "not a JSON object".into() });
-            at.offset += len;
-        }
-        if at_end && from == buf.len() {
-            return Ok(true);
-        }
-    }
-}
-
-#[derive(PartialEq)]
-enum Taken {
-    Yes,
-    /// What was read is not what is there now: read it again.
-    Changed,
-}
-
-fn take(at: &mut Segment, seq: &mut u64, batch: &mut Batch, bytes: &[u8]) -> io::Result<Taken> {
-    let (start, end) = (at.offset, at.offset + bytes.len() as u64 + 1);
-    match record::head(bytes) {
-        Ok(head) => {
-            at.segment = at.segment.or(head.segment);
-            *seq = head.seq;
-            let marker = match head.kind.as_deref() {
-                Some(record::CLOSED) => Some(Marker::Closed),
-                Some(record::OPENED) => Some(Marker::Opened),
-                _ => None,
-            };
-            let json = String::from_utf8_lossy(bytes).into_owned();
-            batch.lines.push(Line { seq: head.seq, ts: head.ts, start, end, segment: at.segment, marker, json });
-        }
-        Err(why) => {
-            // A line read in two parts may be two writers' halves, where the first one's write failed in between.
-            let again = read_some(&at.file, start, bytes.len() + 1)?;
-            if again.strip_suffix(b"\n") != Some(bytes) {
-                return Ok(Taken::Changed);
-            }
-            batch.bad.push(BadLine { offset: start, len: end - start, why });
-        }
-    }
-    at.offset = end;
-    Ok(Taken::Yes)
-}
-
-/// How long the line at `offset` is, with its `\n`; `None` where it has no end yet.
-fn junk_len(file: &File, offset: u64) -> io::Result<Option<u64>> {
-    let mut at = offset;
-    loop {
-        let buf = read_some(file, at, CHUNK * 4)?;
-        if let Some(i) = buf.iter().position(|b| *b == b'\n') {
-            return Ok(Some(at + i as u64 + 1 - offset));
-        }
-        if buf.len() < CHUNK * 4 {
-            return Ok(None);
-        }
-        at += buf.len() as u64;
-    }
 }

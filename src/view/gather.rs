@@ -142,8 +142,7 @@ fn is_deaf(dir: &MemberDir, now: Timestamp) -> bool {
     let stopped = lease::text(&dir.lease())
         .and_then(|text| process::stat(text.pid).ok().filter(|stat| stat.start_time == text.start_time))
         .is_some_and(|stat| matches!(stat.state, 'T' | 't'));
-    stopped
-        || intake::waits_since(dir, Lane::Control).ok().flatten().is_some_and(|since| now.since(since) > UNANSWERED)
+    stopped || intake::waits_since(dir, Lane::Control).ok().flatten().is_some_and(|since| now.since(since) > UNANSWERED)
 }
 
 #[cfg(test)]

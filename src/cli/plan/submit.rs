@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use super::super::args::Globals;
 use super::super::error::CommandError;
-use super::super::text;
-use crate::model::time::Span;
 use super::super::follow::{self, What};
+use super::super::text;
 use super::super::{output, team};
 use crate::act::{Client, Verb};
 use crate::model::id::RequestId;
 use crate::model::request::RequestState;
+use crate::model::time::Span;
 use crate::os::clock;
 use crate::view::answers::PlanView;
 

@@ -6,12 +6,12 @@ use super::super::args::Globals;
 use super::super::error::CommandError;
 use super::super::text;
 use super::super::values::{key_json, task_id};
+use super::super::{output, team};
+use crate::act::Verb;
 use crate::model::id::TaskId;
 use crate::model::name::Name;
 use crate::model::task::NewTask;
 use crate::model::time::Span;
-use super::super::{output, team};
-use crate::act::Verb;
 
 /// Put a task on the board; prints its number
 #[derive(clap::Args, Debug)]

@@ -2,12 +2,12 @@
 
 use super::super::args::Globals;
 use super::super::error::CommandError;
-use super::super::values::task_id;
-use crate::model::id::TaskId;
-use crate::model::name::Name;
 use super::super::team;
+use super::super::values::task_id;
 use super::shown;
 use crate::act::Verb;
+use crate::model::id::TaskId;
+use crate::model::name::Name;
 
 /// Fix who alone may take a task
 #[derive(clap::Args, Debug)]

@@ -2,12 +2,12 @@
 
 use super::super::args::Globals;
 use super::super::error::CommandError;
-use super::super::values::task_id;
-use crate::model::id::TaskId;
 use super::super::error::ErrorKind;
+use super::super::values::task_id;
 use super::super::{output, team};
 use super::shown;
 use crate::act::Verb;
+use crate::model::id::TaskId;
 use serde_json::Value;
 
 /// Take a task: the one named, or the next that is free

@@ -2,12 +2,12 @@
 
 use super::super::args::Globals;
 use super::super::error::CommandError;
+use super::super::team;
 use super::super::text;
 use super::super::values::task_id;
-use crate::model::id::TaskId;
-use super::super::team;
 use super::{epoch_of, shown};
-use crate::act::{Verb};
+use crate::act::Verb;
+use crate::model::id::TaskId;
 use crate::model::task::TaskResult;
 
 /// Complete a task

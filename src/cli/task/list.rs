@@ -3,10 +3,10 @@
 use super::super::args::Globals;
 use super::super::error::CommandError;
 use super::super::values::task_status;
-use crate::model::name::Name;
-use crate::model::task::TaskStatus;
 use super::super::{output, team};
+use crate::model::name::Name;
 use crate::model::task::Task;
+use crate::model::task::TaskStatus;
 use crate::view::tasks::table;
 
 /// List the tasks

@@ -2,11 +2,11 @@
 
 use super::super::args::Globals;
 use super::super::error::CommandError;
-use super::super::values::task_id;
-use crate::model::id::TaskId;
 use super::super::team;
+use super::super::values::task_id;
 use super::{epoch_of, shown};
 use crate::act::Verb;
+use crate::model::id::TaskId;
 
 /// Give a task back to the board
 #[derive(clap::Args, Debug)]

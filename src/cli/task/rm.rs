@@ -2,11 +2,11 @@
 
 use super::super::args::Globals;
 use super::super::error::CommandError;
-use super::super::values::task_id;
-use crate::model::id::TaskId;
 use super::super::team;
+use super::super::values::task_id;
 use super::shown;
 use crate::act::Verb;
+use crate::model::id::TaskId;
 
 /// Delete a task; what waits for it fails
 #[derive(clap::Args, Debug)]

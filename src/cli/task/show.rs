@@ -3,8 +3,8 @@
 use super::super::args::Globals;
 use super::super::error::CommandError;
 use super::super::values::task_id;
-use crate::model::id::TaskId;
 use super::super::{output, team};
+use crate::model::id::TaskId;
 use crate::view::tasks::page;
 
 /// Show one task

@@ -2,11 +2,11 @@
 
 use super::super::args::Globals;
 use super::super::error::CommandError;
-use super::super::values::task_id;
-use crate::model::id::TaskId;
 use super::super::team;
+use super::super::values::task_id;
 use super::{epoch_of, shown};
 use crate::act::{Answer, Verb};
+use crate::model::id::TaskId;
 use crate::model::task::TaskStatus;
 use serde_json::json;
 

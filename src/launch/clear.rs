@@ -1,0 +1,143 @@
+//! Ending what is left of a team that has no lead, and putting its files away.
+
+use std::time::Duration;
+
+use super::{of_tmux, runtime};
+use crate::act::ActError;
+use crate::lead::bury_unread;
+use crate::model::name::Name;
+use crate::model::team::{Member, Team};
+use crate::os::life::{LifeMark, end_life};
+use crate::os::process::{self, ProcessId};
+use crate::store::{Home, StateLog, StoreError, TeamDir, lease, mailbox, roster};
+use crate::tmux::Tmux;
+
+/// Ends every recorded life of the team. Who could not be ended is named.
+pub(super) fn end_lives(dir: &TeamDir, team: &Team, grace: Duration) -> Result<(), ActError> {
+    let marks: Vec<(Name, LifeMark)> =
+        team.teammates().chain(&team.reserved).filter_map(|m| Some((m.name.clone(), mark(dir, team, m)?))).collect();
+    // Each waits for its own processes: together they take one grace, not one each.
+    let left: Vec<(Name, Vec<ProcessId>)> = std::thread::scope(|scope| {
+        let ends: Vec<_> = marks
+            .iter()
+            .map(|(name, mark)| (name, scope.spawn(move || end_life(mark, &[std::process::id()], grace))))
+            .collect();
+        ends.into_iter().map(|(name, end)| (name.clone(), end.join().map(|r| r.left).unwrap_or_default())).collect()
+    });
+    let stuck: Vec<String> = left
+        .into_iter()
+        .filter(|(_, left)| !left.is_empty())
+        .map(|(name, left)| {
+            let pids: Vec<String> = left.iter().map(|p| p.pid.to_string()).collect();
+            format!("`{name}`: {}", pids.join(", "))
+        })
+        .collect();
+    if stuck.is_empty() {
+        return Ok(());
+    }
+    let mut error = ActError::failed("some processes cannot be ended");
+    error.causes = stuck;
+    Err(error.hint("`ps -o pid,stat,wchan,cmd -p PID` shows what they wait for"))
+}
+
+fn mark(dir: &TeamDir, team: &Team, member: &Member) -> Option<LifeMark> {
+    let life = member.life?;
+    let text = lease::text(&dir.member(&member.name).lease()).filter(|text| text.life == life);
+    let recorded = member.pid.zip(member.start_time.as_ref().and_then(|s| s.parse().ok()));
+    let (teammate, boot_id) = match (text, recorded) {
+        (Some(text), _) => (Some(ProcessId { pid: text.pid, start_time: text.start_time }), text.boot_id),
+        (None, Some((pid, start_time))) => (Some(ProcessId { pid, start_time }), team.tmux.boot_id.clone()),
+        (None, None) => (None, team.tmux.boot_id.clone()),
+    };
+    Some(LifeMark { teammate, life, boot_id })
+}
+
+/// Closes the panes that the team recorded, and the server if nobody else's pane is on it. The note says
+/// what was left alone.
+pub(super) fn close_tmux(team: &Team) -> Result<Option<String>, ActError> {
+    if team.tmux.socket.is_empty() || team.tmux.server_pid == 0 || team.tmux.boot_id != process::boot_id() {
+        return Ok(None);
+    }
+    let pid = team.tmux.server_pid;
+    let start: Option<u64> = team.tmux.server_start.parse().ok();
+    let same = process::stat(pid).is_ok_and(|s| Some(s.start_time) == start);
+    let tmux = Tmux::new(&team.tmux.socket);
+    runtime()?.block_on(async {
+        if !same || tmux.server_pid().await.ok().flatten() != Some(pid) {
+            let _ = std::fs::remove_file(tmux.socket());
+            return Ok(None);
+        }
+        let recorded: Vec<(String, u32)> =
+            team.members.iter().chain(&team.reserved).filter_map(|m| Some((m.pane_id.clone()?, m.pid?))).collect();
+        let others = match tmux.panes().await {
+            Ok(panes) => panes.into_iter().filter(|p| !recorded.contains(&(p.id.clone(), p.pid))).collect(),
+            // A server that does not answer holds nothing that could be asked about.
+            Err(_) => Vec::new(),
+        };
+        // A pane whose recorded program is gone and in which nothing else was started is still ours.
+        let foreign: Vec<_> = others.into_iter().filter(|p| !p.dead).collect();
+        if foreign.is_empty() {
+            tmux.kill_server(pid).await.map_err(|e| of_tmux("end the team's tmux server", &e))?;
+            return Ok(None);
+        }
+        tmux.close_panes(&recorded).await.map_err(|e| of_tmux("close the team's panes", &e))?;
+        let ids: Vec<String> = foreign.into_iter().map(|p| p.id).collect();
+        Ok(Some(format!(
+            "panes that are not the team's are left: {} (on the server {})",
+            ids.join(", "),
+            team.tmux.socket
+        )))
+    })
+}
+
+/// Closes every journal, so that no late writer is told that its words arrived.
+pub(super) fn close_files(dir: &TeamDir) -> Result<(), ActError> {
+    let reason = "the team is down";
+    for name in dir.members_on_disk()? {
+        let member = dir.member(&name);
+        mailbox::close(&member, reason)?;
+        bury_unread(dir, &member, &name, reason)?;
+        for path in [member.outbox(), member.replies()] {
+            if path.exists() {
+                mailbox::close_journal(&path, reason)?;
+            }
+        }
+    }
+    StateLog::<crate::act::board::BoardLog>::open(dir.tasks()).close(reason)?;
+    for path in [dir.requests(), dir.events()] {
+        if path.exists() {
+            mailbox::close_journal(&path, reason)?;
+        }
+    }
+    Ok(())
+}
+
+/// Puts a team's files under `dead/` and removes its socket folder.
+pub(super) fn bury(home: &Home, name: &Name) -> Result<TeamDir, ActError> {
+    let buried = home.bury(name)?;
+    if let Ok(folder) = home.socket_dir(name) {
+        let _ = std::fs::remove_file(folder.join(super::up::SOCKET));
+        let _ = std::fs::remove_dir(&folder);
+    }
+    Ok(buried)
+}
+
+/// Whether any member of the team still lives.
+pub(super) fn living(dir: &TeamDir, team: &Team) -> Result<Vec<Name>, ActError> {
+    let mut living = Vec::new();
+    for member in team.teammates().chain(&team.reserved) {
+        if lease::is_held(&dir.member(&member.name).lease())? {
+            living.push(member.name.clone());
+        }
+    }
+    Ok(living)
+}
+
+/// Reads a roster, `None` where there is none that can be read: such a team has nothing to end by name.
+pub(super) fn read(dir: &TeamDir) -> Result<Option<Team>, ActError> {
+    match roster::read_team(dir) {
+        Ok(team) => Ok(Some(team)),
+        Err(StoreError::Invalid { .. } | StoreError::NoTeam(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,163 @@
+//! `down`: the shutdown handshakes, then the lead, the panes and the files.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::{Hold, clear};
+use crate::act::{ActError, Client, Verb};
+use crate::model::name::Name;
+use crate::os::pidfd::Pidfd;
+use crate::os::process::{self, ProcessId};
+use crate::store::{Home, StoreError, TeamDir, lease};
+
+/// How to take a team down.
+#[derive(Clone, Debug, Default)]
+pub struct DownOptions {
+    /// How long members may take to agree and go.
+    pub grace: Option<Duration>,
+    /// End them without asking.
+    pub force: bool,
+    /// Leave the files where they are.
+    pub keep_files: bool,
+    /// Copy the files there.
+    pub archive: Option<PathBuf>,
+    pub reason: Option<String>,
+}
+
+/// What a `down` left.
+#[derive(Clone, Debug)]
+pub struct Downed {
+    /// Where the team's files are now.
+    pub files: PathBuf,
+    pub forced: Vec<String>,
+    pub notes: Vec<String>,
+}
+
+/// Takes a team down. `hold` is the lock, where the caller has it already.
+///
+/// # Errors
+/// A member that refuses (1): it and its team go on. Members alive without a lead to ask them (6).
+/// Processes that cannot be ended (1).
+pub fn down(home: &Home, name: &Name, options: &DownOptions, hold: Option<&Hold>) -> Result<Downed, ActError> {
+    let mut client = Client::open(home, name, None)?;
+    if !client.is_operator() {
+        return Err(ActError::forbidden("a member cannot end its team; the operator can"));
+    }
+    let _own = match hold {
+        Some(_) => None,
+        None => Some(Hold::take(home, name, "crewmux down")?),
+    };
+    let dir = client.desk.dir.clone();
+    let mut forced = Vec::new();
+    if client.desk.lead_alive()? {
+        forced = ask_everyone(&mut client, options)?;
+        end_lead(&dir, Duration::from_secs(5));
+    } else if let Some(team) = clear::read(&dir)? {
+        let living = clear::living(&dir, &team)?;
+        if !living.is_empty() && !options.force {
+            let names: Vec<String> = living.iter().map(ToString::to_string).collect();
+            return Err(ActError::no_lead(name)
+                .cause(format!("members are active and there is no lead to ask them: {}", names.join(", ")))
+                .hint("`--force` ends them without asking"));
+        }
+    }
+    let mut notes = Vec::new();
+    if let Some(team) = clear::read(&dir)? {
+        clear::end_lives(&dir, &team, Duration::from_secs(2))?;
+        notes.extend(clear::close_tmux(&team)?);
+    }
+    clear::close_files(&dir)?;
+    if let Some(to) = &options.archive {
+        copy_tree(dir.path(), &to.join(name.component()))?;
+        notes.push(format!("archived in {}", to.join(name.component()).display()));
+    }
+    let files = match options.keep_files {
+        true => dir.path().to_owned(),
+        false => clear::bury(home, name)?.path().to_owned(),
+    };
+    Ok(Downed { files, forced, notes })
+}
+
+fn ask_everyone(client: &mut Client, options: &DownOptions) -> Result<Vec<String>, ActError> {
+    let grace = options.grace.unwrap_or(crate::decide::lead::SHUTDOWN_GRACE);
+    let verb = Verb::Shutdown {
+        name: None,
+        reason: Some(options.reason.clone().unwrap_or_else(|| "the team is being taken down".to_owned())),
+        grace_ms: u64::try_from(grace.as_millis()).ok(),
+        force: options.force,
+    };
+    match client.perform_within(verb, grace + Duration::from_secs(20)) {
+        Ok(answer) => {
+            let names = answer.value["forced"].as_array().cloned().unwrap_or_default();
+            Ok(names.iter().filter_map(|n| n.as_str().map(str::to_owned)).collect())
+        }
+        // Forced ends do not depend on a lead that answers.
+        Err(error) if options.force && matches!(error.code, 5 | 6) => Ok(Vec::new()),
+        Err(error) if error.code == 1 => Err(error.hint("the team is still up; `--force` ends it without asking")),
+        Err(error) => Err(error),
+    }
+}
+
+/// Ends the lead process that the lease names: TERM, then KILL after `grace`.
+pub(super) fn end_lead(dir: &TeamDir, grace: Duration) {
+    let path = dir.lead_lease();
+    let Some(text) = lease::text(&path) else { return };
+    if text.boot_id != process::boot_id() || !lease::is_held(&path).unwrap_or(false) {
+        return;
+    }
+    let Ok(pidfd) = Pidfd::open(ProcessId { pid: text.pid, start_time: text.start_time }) else { return };
+    let _ = pidfd.signal(rustix::process::Signal::TERM);
+    let _ = pidfd.signal(rustix::process::Signal::CONT);
+    if !pidfd.wait_blocking(grace) {
+        let _ = pidfd.signal(rustix::process::Signal::KILL);
+        let _ = pidfd.wait_blocking(Duration::from_secs(2));
+    }
+    // The lease goes with the process; a look a moment early must not see it held.
+    let begun = Instant::now();
+    while lease::is_held(&path).unwrap_or(false) && begun.elapsed() < Duration::from_secs(1) {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn copy_tree(from: &Path, to: &Path) -> Result<(), ActError> {
+    let io = |what, path: &Path| {
+        let path = path.to_owned();
+        move |e| ActError::from(StoreError::io(what, &path, e))
+    };
+    std::fs::create_dir_all(to).map_err(io("make", to))?;
+    for entry in std::fs::read_dir(from).map_err(io("read", from))? {
+        let entry = entry.map_err(io("read", from))?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type().map_err(io("look at", &source))?;
+        if kind.is_dir() {
+            copy_tree(&source, &target)?;
+        } else if kind.is_file()
+            && entry.file_name() != "env"
+            && !entry.file_name().to_string_lossy().ends_with(".lock")
+        {
+            std::fs::copy(&source, &target).map_err(io("copy", &source))?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes a team down from a process of its own, outside the team's tmux: for a lead that ends its team and
+/// with it the terminal it runs on.
+///
+/// # Errors
+/// When that process cannot be started.
+pub fn start_take_down(home: &Home, team: &Name) -> Result<(), ActError> {
+    use std::os::unix::process::CommandExt;
+    let failed = |e: std::io::Error| ActError::failed("cannot start the take-down").cause(e.to_string());
+    let mut command = std::process::Command::new(std::env::current_exe().map_err(failed)?);
+    command
+        .args(["down", "--force", "--team", team.as_str()])
+        .env("CREWMUX_HOME", home.root())
+        .env_remove("TMUX")
+        .env_remove("TMUX_PANE")
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .process_group(0);
+    command.spawn().map(drop).map_err(failed)
+}

@@ -1,0 +1,276 @@
+//! `up`: a team from its spec, all of it or nothing.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::{Hold, clear, make, of_tmux, runtime};
+use crate::act::{ActError, Desk, client};
+use crate::lead::lead_pane;
+use crate::model::name::Name;
+use crate::model::spec::TeamSpec;
+use crate::model::team::{State, Status, Team};
+use crate::os::process;
+use crate::store::{Home, Tail, TeamDir, document, lease};
+use crate::tmux::Tmux;
+
+/// The socket's name in the team's socket folder.
+pub(super) const SOCKET: &str = "tmux";
+/// The size of a session that nobody looks at.
+const SIZE: (u16, u16) = (200, 50);
+/// How long a lead may take to begin.
+const LEAD_LIMIT: Duration = Duration::from_secs(15);
+
+/// How to launch.
+pub struct UpOptions<'a> {
+    /// The lead ends the team when this process is gone.
+    pub tied: bool,
+    /// Set by a signal: the launch is undone.
+    pub interrupted: &'a AtomicBool,
+    /// Told of every member's state as it changes: starting, ready, failed.
+    pub progress: &'a mut dyn FnMut(&Name, Step),
+}
+
+/// How far a member is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    Starting,
+    Ready,
+}
+
+/// A team that is up.
+pub struct Up {
+    pub team: Team,
+    /// What else there is to say.
+    pub notes: Vec<String>,
+    pub hold: Hold,
+}
+
+/// Launches the team of `spec`.
+///
+/// # Errors
+/// A living team of that name (7), a program that does not start (1), no tmux (1), interrupted (130).
+/// Nothing of the team is left then.
+pub fn up(home: &Home, spec: &TeamSpec, options: UpOptions<'_>) -> Result<Up, ActError> {
+    let name = &spec.name;
+    let hold = Hold::take(home, name, "crewmux up")?;
+    let mut notes = Vec::new();
+    make_room(home, name, &mut notes)?;
+
+    let tmux = Tmux::new(home.socket_dir(name)?.join(SOCKET));
+    runtime()?.block_on(tmux.version()).map_err(|e| of_tmux("use tmux", &e))?;
+    let dir = make::make(home, spec, &tmux.socket().to_string_lossy(), options.tied)?;
+    let launched =
+        start_lead(home, name, Path::new(&spec.cwd), &tmux, None).and_then(|()| wait_launched(&dir, name, options));
+    match launched {
+        Ok(team) => Ok(Up { team, notes, hold }),
+        Err(error) => Err(undo(home, name, &dir, &tmux, error)),
+    }
+}
+
+/// Starts a lead for a team that has none: it takes over who lives and restarts the rest.
+///
+/// # Errors
+/// No such team (3), one that has a lead (7), no tmux (1).
+pub fn resume(home: &Home, name: &Name, interrupted: &AtomicBool) -> Result<Up, ActError> {
+    Desk::open(home, name)?;
+    let hold = Hold::take(home, name, "crewmux up --resume")?;
+    let team = resume_held(home, name, interrupted, &hold)?;
+    Ok(Up { team, notes: Vec::new(), hold })
+}
+
+/// [`resume`] for who holds the team's lock already.
+///
+/// # Errors
+/// As [`resume`].
+pub fn resume_held(home: &Home, name: &Name, interrupted: &AtomicBool, _hold: &Hold) -> Result<Team, ActError> {
+    let mut desk = Desk::open(home, name)?;
+    if desk.lead_alive()? {
+        return Err(ActError::conflict(format!("team `{name}` has a lead"))
+            .hint(format!("`crewmux status --team {name}` shows it")));
+    }
+    let team = desk.team()?.clone();
+    if !team.launched {
+        return Err(ActError::conflict(format!("team `{name}` never came up"))
+            .hint("`crewmux up SPEC` launches it anew; `crewmux down` removes what is left"));
+    }
+    let tmux = Tmux::new(home.socket_dir(name)?.join(SOCKET));
+    runtime()?.block_on(tmux.version()).map_err(|e| of_tmux("use tmux", &e))?;
+    start_lead(home, name, Path::new(&team.cwd), &tmux, Some(&team))?;
+    let before = team.lead_life;
+    let resumed = wait_for(desk.dir.path(), LEAD_LIMIT + limit(&team), interrupted, || {
+        let team = crate::store::roster::read_team(&desk.dir)?;
+        let led = team.lead_life != before && desk.lead_alive()?;
+        let starting = team.teammates().any(|m| m.is_active && !is_settled(&desk.dir, m));
+        Ok((led && !starting).then_some(team))
+    })?;
+    resumed.ok_or_else(|| {
+        ActError::timed_out(format!("team `{name}` did not come back in time"))
+            .hint(format!("`crewmux status --team {name}` shows how far it is"))
+    })
+}
+
+fn is_settled(dir: &TeamDir, member: &crate::model::team::Member) -> bool {
+    let status: Option<Status> = document::read_json(&dir.member(&member.name).status()).ok().flatten();
+    status.is_some_and(|s| Some(s.life) == member.life && s.state != State::Starting)
+}
+
+/// A dead team of the same name makes room; a living one does not.
+fn make_room(home: &Home, name: &Name, notes: &mut Vec<String>) -> Result<(), ActError> {
+    let dir = home.team(name);
+    if !dir.exists() {
+        return Ok(());
+    }
+    if lease::is_held(&dir.lead_lease())? {
+        return Err(ActError::conflict(format!("team `{name}` is up already"))
+            .hint("`--name NAME` launches under another name")
+            .hint(format!("`crewmux attach --team {name}` shows it; `crewmux down --team {name}` ends it")));
+    }
+    if let Some(team) = clear::read(&dir)? {
+        let living = clear::living(&dir, &team)?;
+        if team.launched && !living.is_empty() {
+            let names: Vec<String> = living.iter().map(ToString::to_string).collect();
+            return Err(ActError::conflict(format!(
+                "team `{name}` has no lead, but members live: {}",
+                names.join(", ")
+            ))
+            .hint(format!("`crewmux up --resume {name}` gives it a lead again"))
+            .hint(format!("`crewmux down --team {name} --force` ends it")));
+        }
+        clear::end_lives(&dir, &team, Duration::from_secs(2))?;
+        notes.extend(clear::close_tmux(&team)?);
+    }
+    let buried = clear::bury(home, name)?;
+    notes.push(format!("a dead team `{name}` was moved to {}", buried.path().display()));
+    Ok(())
+}
+
+fn start_lead(home: &Home, name: &Name, cwd: &Path, tmux: &Tmux, old: Option<&Team>) -> Result<(), ActError> {
+    let pane = lead_pane(home.root(), name, cwd, process::me())
+        .map_err(|e| ActError::failed("cannot find the running binary").cause(e.to_string()))?;
+    runtime()?.block_on(async {
+        // The same server may still hold the members' panes: the lead goes back to its own.
+        let place = old.map(|t| &t.tmux);
+        let same_server = match place {
+            Some(place) => tmux.server_pid().await.ok().flatten() == Some(place.server_pid),
+            None => false,
+        };
+        if same_server
+            && let Some(me) = old.and_then(|t| t.member(&Name::lead()))
+            && let (Some(id), Some(pid)) = (me.pane_id.as_ref(), me.pid)
+            && tmux.respawn_pane(id, pid, &pane).await.is_ok()
+        {
+            return Ok(());
+        }
+        if same_server {
+            let session = format!("={}:", make::session(name));
+            let added = tmux.add_panes(&session, std::slice::from_ref(&pane), 1, None).await;
+            return added.map(drop).map_err(|e| of_tmux("give the lead a pane", &e));
+        }
+        let _ = std::fs::remove_file(tmux.socket());
+        tmux.start(&make::session(name), SIZE, &pane).await.map(drop).map_err(|e| of_tmux("start tmux", &e))
+    })
+}
+
+fn limit(team: &Team) -> Duration {
+    team.settings.limits.hello.0 + Duration::from_secs(10)
+}
+
+fn wait_launched(dir: &TeamDir, name: &Name, options: UpOptions<'_>) -> Result<Team, ActError> {
+    let first = crate::store::roster::read_team(dir)?;
+    let begun = Instant::now();
+    let (mut led, mut told) = (false, std::collections::BTreeSet::new());
+    for member in &first.reserved {
+        (options.progress)(&member.name, Step::Starting);
+    }
+    let progress = options.progress;
+    let up = wait_for(dir.path(), LEAD_LIMIT + limit(&first), options.interrupted, || {
+        let held = lease::is_held(&dir.lead_lease())?;
+        let team = crate::store::roster::read_team(dir)?;
+        for member in team.teammates().chain(&team.reserved) {
+            if !told.contains(&member.name) && is_settled(dir, member) {
+                told.insert(member.name.clone());
+                progress(&member.name, Step::Ready);
+            }
+        }
+        if team.launched {
+            return Ok(Some(team));
+        }
+        if led && !held {
+            return Err(launch_error(dir, name));
+        }
+        if !led && begun.elapsed() > LEAD_LIMIT {
+            return Err(ActError::failed(format!("the lead of `{name}` did not start"))
+                .hint("`crewmux doctor` looks at this machine"));
+        }
+        led |= held;
+        Ok(None)
+    })?;
+    up.ok_or_else(|| ActError::timed_out(format!("team `{name}` did not come up in time")))
+}
+
+/// [`client::wait`], ended by a signal with exit code 130.
+fn wait_for<T>(
+    dir: &Path,
+    limit: Duration,
+    interrupted: &AtomicBool,
+    mut look: impl FnMut() -> Result<Option<T>, ActError>,
+) -> Result<Option<T>, ActError> {
+    client::wait(dir, limit, || {
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(ActError::new(130, "interrupted"));
+        }
+        look()
+    })
+}
+
+/// Why the lead gave the launch up, as it wrote it into the events.
+fn launch_error(dir: &TeamDir, name: &Name) -> ActError {
+    #[derive(serde::Deserialize)]
+    struct Failed {
+        #[serde(rename = "type")]
+        kind: String,
+        reason: Option<String>,
+    }
+    let mut why = None;
+    let mut events = Tail::new(dir.events(), crate::store::Position::default());
+    while let Ok(batch) = events.read(1 << 20) {
+        for line in &batch.lines {
+            match line.parse::<Failed>() {
+                Ok(event) if event.kind == "launch_failed" => why = event.reason,
+                _ => {}
+            }
+        }
+        if !batch.more {
+            break;
+        }
+    }
+    let error = ActError::failed(format!("team `{name}` was not launched"));
+    match why {
+        Some(why) => error.cause(why),
+        None => error.cause("the lead ended before the members were ready"),
+    }
+}
+
+/// Undoes a launch: nothing runs, nothing is left but a dead team's files for whoever wants to look.
+fn undo(home: &Home, name: &Name, dir: &TeamDir, tmux: &Tmux, error: ActError) -> ActError {
+    let undone = (|| {
+        super::down::end_lead(dir, Duration::from_secs(2));
+        if let Some(mut team) = clear::read(dir)? {
+            clear::end_lives(dir, &team, Duration::from_secs(1))?;
+            // The lead may not have come as far as writing where it is.
+            if let Ok(Some(pid)) = runtime()?.block_on(tmux.server_pid()) {
+                team.tmux.server_pid = pid;
+                team.tmux.server_start = process::stat(pid).map(|s| s.start_time.to_string()).unwrap_or_default();
+            }
+            clear::close_tmux(&team)?;
+        }
+        clear::bury(home, name)
+    })();
+    match undone {
+        Ok(buried) => error.hint(format!("what was there lies in {}", buried.path().display())),
+        Err(also) => error
+            .cause(format!("and it could not be undone: {also}"))
+            .hint(format!("`crewmux down --team {name} --force`")),
+    }
+}

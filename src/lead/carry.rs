@@ -1,0 +1,231 @@
+//! Carrying out what the lead decided, in order.
+
+use serde_json::json;
+
+use super::panes::teammate_pane;
+use super::run::Process;
+use crate::decide::lead::{Effect, Event, Start};
+use crate::model::id::{MessageId, RequestId};
+use crate::model::message::{Body, Lane, Message};
+use crate::model::name::Name;
+use crate::os::process;
+use crate::store::{Durability, Journal, StoreError, document, intake::Intake, mailbox};
+use crate::tmux::{Pane, PaneSpec};
+
+impl Process {
+    /// Carries out whatever has been decided, and what follows from it, until nothing is left.
+    pub(super) async fn settle(&mut self) {
+        while !self.pending.is_empty() {
+            let effects = std::mem::take(&mut self.pending);
+            self.carry(effects).await;
+        }
+        self.save();
+    }
+
+    pub(super) async fn carry(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::SaveTeam => self.roster_dirty = true,
+                Effect::Log(record) => self.log(&record),
+                Effect::Ledger(record) => {
+                    let kept = self.ledger.update(|_, _| Ok::<_, std::convert::Infallible>(((), vec![record])));
+                    if let Err(error) = kept {
+                        self.trouble("write the ledger", &error);
+                    }
+                }
+                Effect::Mail { to, id, body } => {
+                    // What is told must be true on disk first.
+                    self.save();
+                    self.mail(&to, id, &body);
+                }
+                Effect::WritePlan { id, text } => self.write_plan(id, &text),
+                Effect::Launch(starts) => {
+                    self.save();
+                    self.launch(starts);
+                }
+                Effect::EndLife { name, life, grace } => self.ending(&name, life).end(grace),
+                Effect::ClosePane { pane_id, pid, .. } => {
+                    if let Some(tmux) = &self.tmux
+                        && let Err(error) = tmux.close_panes(&[(pane_id, pid)]).await
+                    {
+                        tracing::warn!("cannot close a pane: {error}");
+                    }
+                }
+                Effect::ReturnTasks { name, life } => {
+                    self.return_tasks(&name, life);
+                    self.teammates.remove(&life);
+                }
+                Effect::CloseMail { name, reason } => {
+                    if let Err(error) = close_mail(self, &name, &reason) {
+                        self.trouble("close a mailbox", &error);
+                    }
+                }
+                Effect::OpenMail { name } => {
+                    if let Err(error) = mailbox::reopen(&self.desk.dir.member(&name), "its member is started again") {
+                        self.trouble("open a mailbox", &error);
+                    }
+                }
+                Effect::Finish(finish) => {
+                    self.save();
+                    self.finish = Some(finish);
+                }
+            }
+        }
+    }
+
+    /// One write of the roster for everything that changed since the last.
+    fn save(&mut self) {
+        if !std::mem::take(&mut self.roster_dirty) {
+            return;
+        }
+        let team = self.lead.team.clone();
+        if let Err(error) = self.roster.update(|file| *file = team) {
+            self.trouble("write the roster", &error);
+        }
+    }
+
+    fn mail(&mut self, to: &Name, id: MessageId, body: &Body) {
+        let sent = self.desk.mailbox(to).and_then(|dir| {
+            let to = if to.is_operator() && !self.lead.team.agent_leads() { Name::lead() } else { to.clone() };
+            let message = Message::new(id, self.lead.team.lead_agent_id.clone(), to, body);
+            let durability = match body {
+                Body::PlanApprovalResponse { .. } | Body::PermissionResponse { .. } | Body::ShutdownRequest { .. } => {
+                    Durability::Durable
+                }
+                _ => Durability::Fast,
+            };
+            Ok(mailbox::deliver(&dir, &message, body.lane(), durability, true)?)
+        });
+        match sent {
+            // Nobody is there any more to hear it.
+            Ok(_) => {}
+            Err(error) if error.code == 4 => {}
+            Err(error) => self.trouble("send mail", &error),
+        }
+    }
+
+    fn write_plan(&mut self, id: RequestId, text: &str) {
+        let path = self.desk.dir.plans().join(format!("{id}.md"));
+        if path.exists() {
+            return;
+        }
+        if let Err(error) = document::replace_bytes(&path, text.as_bytes(), document::Sync::Durable) {
+            self.trouble("write a plan", &error);
+        }
+    }
+
+    /// Makes the panes of a batch, all new ones in one go, and tells what came of each.
+    fn launch(&mut self, starts: Vec<Start>) {
+        let mut jobs = Vec::new();
+        for start in starts {
+            match self.pane_spec(&start) {
+                Ok(spec) => jobs.push((start, spec)),
+                Err(error) => {
+                    let _ = self.told.send(Event::PaneFailed { name: start.name, life: start.life, error });
+                }
+            }
+        }
+        let Some(tmux) = self.tmux.clone() else {
+            for (start, _) in jobs {
+                let error = "the lead does not run inside tmux".to_owned();
+                let _ = self.told.send(Event::PaneFailed { name: start.name, life: start.life, error });
+            }
+            return;
+        };
+        let session = format!("={}:", self.lead.team.tmux.session);
+        let per_window = self.lead.team.settings.layout.panes_per_window;
+        let lead_pane = self.lead.team.member(&Name::lead()).and_then(|m| m.pane_id.clone());
+        let endings: Vec<_> = jobs.iter().map(|(s, _)| self.ending(&s.name, s.life)).collect();
+        let told = self.told.clone();
+        tokio::spawn(async move {
+            let lead_window = match &lead_pane {
+                Some(id) => tmux.pane(id).await.ok().flatten().map(|p| p.window_id),
+                None => None,
+            };
+            let mut made: Vec<Result<Pane, String>> = vec![Err(String::new()); jobs.len()];
+            let fresh: Vec<usize> = (0..jobs.len()).filter(|n| jobs[*n].0.old_pane.is_none()).collect();
+            let specs: Vec<PaneSpec> = fresh.iter().map(|n| jobs[*n].1.clone()).collect();
+            match tmux.add_panes(&session, &specs, per_window, lead_window.as_deref()).await {
+                Ok(panes) => fresh.iter().zip(panes).for_each(|(n, pane)| made[*n] = Ok(pane)),
+                Err(error) => fresh.iter().for_each(|n| made[*n] = Err(error.to_string())),
+            }
+            for (n, (start, spec)) in jobs.iter().enumerate() {
+                if let Some((id, pid)) = &start.old_pane {
+                    let old = Pane { id: id.clone(), pid: *pid };
+                    let pane = tmux.restart_pane(&old, spec, &session, per_window, lead_window.as_deref()).await;
+                    made[n] = pane.map_err(|e| e.to_string());
+                }
+            }
+            for (((start, _), pane), mut ending) in jobs.into_iter().zip(made).zip(endings) {
+                let event = match pane {
+                    Ok(pane) => {
+                        // A teammate that is gone already still gets its end told.
+                        let start_time = process::stat(pane.pid).map(|s| s.start_time).unwrap_or_default();
+                        ending.teammate = Some(process::ProcessId { pid: pane.pid, start_time });
+                        let started = Event::PaneStarted {
+                            name: start.name,
+                            life: start.life,
+                            pane_id: pane.id,
+                            pid: pane.pid,
+                            start_time: start_time.to_string(),
+                        };
+                        let _ = told.send(started);
+                        ending.watch();
+                        continue;
+                    }
+                    Err(error) => Event::PaneFailed { name: start.name, life: start.life, error },
+                };
+                let _ = told.send(event);
+            }
+        });
+    }
+
+    fn pane_spec(&mut self, start: &Start) -> Result<PaneSpec, String> {
+        let team = &self.lead.team;
+        let member = team
+            .members
+            .iter()
+            .chain(&team.reserved)
+            .find(|m| m.name == start.name)
+            .ok_or_else(|| "it is not in the roster".to_owned())?
+            .clone();
+        let dir = self.desk.dir.member(&start.name);
+        if !dir.exists() {
+            dir.create().map_err(|e| e.to_string())?;
+        }
+        if !dir.env().exists() {
+            // A member that joined later gets the environment that the team was launched with.
+            let launched_with = std::fs::read(self.desk.dir.member(&Name::lead()).env()).unwrap_or_default();
+            document::replace_bytes(&dir.env(), &launched_with, document::Sync::Fast).map_err(|e| e.to_string())?;
+        }
+        self.watch_member(&start.name);
+        teammate_pane(&self.home, &self.desk.name, &member, start).map_err(|e| e.to_string())
+    }
+}
+
+/// Closes a member's mailbox; what lay there unread is noted as undelivered.
+fn close_mail(process: &mut Process, name: &Name, reason: &str) -> Result<(), StoreError> {
+    let dir = process.desk.dir.member(name);
+    mailbox::close(&dir, reason)?;
+    bury_unread(&process.desk.dir, &dir, name, reason).map(|_| ())
+}
+
+/// Notes every unread message of an ended member in `dead.jsonl`; how many there were.
+///
+/// # Errors
+/// When the mailbox cannot be read or the note cannot be written.
+pub fn bury_unread(
+    team: &crate::store::TeamDir,
+    dir: &crate::store::MemberDir,
+    name: &Name,
+    reason: &str,
+) -> Result<usize, StoreError> {
+    let mut intake = Intake::open(dir, Lane::Inbox)?;
+    intake.poll()?;
+    let dead = Journal::open(team.dead_letters());
+    for waiting in intake.waiting() {
+        let record = json!({"type": "undelivered", "member": name, "reason": reason, "message": waiting.message});
+        dead.append(&record, Durability::Fast)?;
+    }
+    Ok(intake.waiting().len())
+}

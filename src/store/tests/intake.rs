@@ -1,0 +1,163 @@
+use std::fs;
+
+use super::*;
+use crate::model::message::Lane;
+use crate::store::intake::{Intake, depth};
+use crate::store::{cursors, mailbox};
+
+fn send(place: &Place, text: &str) -> MessageId {
+    let id = clock::new_message_id();
+    let sent = mailbox::deliver(&place.member, &message(id, text), Lane::Inbox, Durability::Fast, false).unwrap();
+    assert!(!sent.duplicate);
+    id
+}
+
+fn open(place: &Place) -> Intake {
+    let mut intake = Intake::open(&place.member, Lane::Inbox).unwrap();
+    intake.poll().unwrap();
+    intake
+}
+
+fn hand(intake: &mut Intake, ids: &[MessageId]) {
+    assert_eq!(intake.begin(ids).unwrap().len(), ids.len());
+    intake.finish().unwrap();
+}
+
+fn waiting(intake: &Intake) -> Vec<(MessageId, bool)> {
+    intake.waiting().iter().map(|w| (w.id, w.redelivered)).collect()
+}
+
+#[test]
+fn mail_is_handed_over_once_over_many_lives() {
+    let place = place();
+    let (a, b, c) = (send(&place, "a"), send(&place, "b"), send(&place, "c"));
+    let mut intake = open(&place);
+    assert_eq!(waiting(&intake), [(a, false), (b, false), (c, false)]);
+    hand(&mut intake, &[b]);
+    assert_eq!(depth(&place.member, Lane::Inbox).unwrap(), 2);
+    let stored = cursors::read(&place.member).unwrap().inbox;
+    assert_eq!((stored.handed, stored.ahead.as_slice()), (0, [b].as_slice()));
+
+    let mut intake = open(&place);
+    assert_eq!(waiting(&intake), [(a, false), (c, false)]);
+    intake.begin(&[a]).unwrap();
+    let mut intake = open(&place);
+    assert_eq!(waiting(&intake), [(a, true), (c, false)], "it may have arrived");
+    hand(&mut intake, &[a, c]);
+    intake.mark_read(&[a, c]).unwrap();
+    let stored = cursors::read(&place.member).unwrap().inbox;
+    assert_eq!((stored.handed, stored.read, stored.ahead.len()), (3, 1, 0));
+
+    let mut intake = open(&place);
+    assert_eq!((waiting(&intake).len(), intake.unread()), (0, vec![b]));
+    intake.give_back_unread().unwrap();
+    assert_eq!(waiting(&intake), [(b, true)]);
+    assert_eq!(intake.waiting()[0].message.content(), Some("b"));
+    hand(&mut intake, &[b]);
+    intake.mark_read(&[b]).unwrap();
+    assert_eq!(cursors::read(&place.member).unwrap().inbox.read, 3);
+    assert_eq!(depth(&place.member, Lane::Inbox).unwrap(), 0);
+}
+
+#[test]
+fn what_did_not_arrive_waits_again_in_its_place() {
+    let place = place();
+    let (a, b) = (send(&place, "a"), send(&place, "b"));
+    let mut intake = open(&place);
+    intake.begin(&[a]).unwrap();
+    assert_eq!(waiting(&intake), [(b, false)]);
+    intake.abandon().unwrap();
+    assert_eq!(waiting(&intake), [(a, true), (b, false)]);
+}
+
+#[test]
+fn a_retry_is_one_message() {
+    let place = place();
+    let id = clock::new_message_id();
+    let retry = || mailbox::deliver(&place.member, &message(id, "x"), Lane::Inbox, Durability::Durable, true).unwrap();
+    let (first, second) = (retry(), retry());
+    assert_eq!((first.seq, first.duplicate, first.queued), (1, false, 1));
+    assert_eq!((second.seq, second.duplicate), (1, true));
+    // One that was not known to be a retry is known by its id.
+    let mut intake = open(&place);
+    hand(&mut intake, &[id]);
+    mailbox::deliver(&place.member, &message(id, "x"), Lane::Inbox, Durability::Fast, false).unwrap();
+    assert_eq!(intake.poll().unwrap(), 0);
+    assert_eq!(waiting(&open(&place)), []);
+}
+
+#[test]
+fn lanes_are_two_and_a_closed_one_says_why() {
+    let place = place();
+    let id = clock::new_message_id();
+    mailbox::deliver(&place.member, &message(id, "x"), Lane::Control, Durability::Fast, false).unwrap();
+    assert_eq!(open(&place).waiting().len(), 0);
+    let mut control = Intake::open(&place.member, Lane::Control).unwrap();
+    let mut inbox = open(&place);
+    assert_eq!(control.poll().unwrap(), 1);
+    hand(&mut control, &[id]);
+    let a = send(&place, "a");
+    inbox.poll().unwrap();
+    hand(&mut inbox, &[a]);
+    let all = cursors::read(&place.member).unwrap();
+    assert_eq!((all.inbox.handed, all.control.handed), (1, 1), "neither undoes the other");
+    mailbox::close(&place.member, "down").unwrap();
+    let late = mailbox::deliver(&place.member, &message(id, "x"), Lane::Inbox, Durability::Fast, false);
+    assert!(matches!(late, Err(StoreError::Closed { ref reason, .. }) if reason == "down"));
+    assert_eq!(mailbox::closed(&place.member, Lane::Control).unwrap().as_deref(), Some("down"));
+    assert_eq!(depth(&place.member, Lane::Inbox).unwrap(), 0, "the closing is nobody's mail");
+    mailbox::reopen(&place.member, "restarted").unwrap();
+    let b = send(&place, "b");
+    assert_eq!(waiting(&open(&place)), [(b, false)]);
+}
+
+#[test]
+fn a_truncated_inbox_is_read_on_from_its_last_record() {
+    let place = place();
+    let ids: Vec<MessageId> = (0..5).map(|n| send(&place, &n.to_string())).collect();
+    let mut intake = open(&place);
+    hand(&mut intake, &ids);
+    let text = fs::read_to_string(place.member.inbox()).unwrap();
+    let three: usize = text.split_inclusive('\n').take(3).map(str::len).sum();
+    let inbox = fs::OpenOptions::new().write(true).open(place.member.inbox()).unwrap();
+    inbox.set_len(three as u64 + 5).unwrap();
+    let new = send(&place, "new");
+    intake.poll().unwrap();
+    assert_eq!(waiting(&intake), [(new, false)], "in the same life ids decide");
+    inbox.set_len(three as u64).unwrap();
+    let (x, y, z) = (send(&place, "x"), send(&place, "y"), send(&place, "z"));
+    assert_eq!(waiting(&open(&place)), [(x, false), (y, false), (z, false)], "in the next one, the last record");
+}
+
+#[test]
+fn another_file_in_its_place_is_read_whole_and_marked() {
+    let place = place();
+    let ids: Vec<MessageId> = (0..3).map(|n| send(&place, &n.to_string())).collect();
+    let mut intake = open(&place);
+    hand(&mut intake, &ids);
+    drop(intake);
+    fs::remove_file(place.member.inbox()).unwrap();
+    let new = send(&place, "new");
+    let mut intake = open(&place);
+    assert_eq!(waiting(&intake), [(new, true)]);
+    let later = send(&place, "later");
+    intake.poll().unwrap();
+    assert_eq!(waiting(&intake), [(new, true), (later, false)]);
+}
+
+#[test]
+fn bad_lines_and_strange_records_are_stepped_over() {
+    let place = place();
+    let a = send(&place, "a");
+    let journal = Journal::open(place.member.inbox());
+    journal.append(&word("no message"), Durability::Fast).unwrap();
+    journal.append(&serde_json::json!({"id": clock::new_message_id(), "from": 7}), Durability::Fast).unwrap();
+    use std::io::Write;
+    fs::OpenOptions::new().append(true).open(place.member.inbox()).unwrap().write_all(b"\0\0\n{torn").unwrap();
+    let b = send(&place, "b");
+    let mut intake = open(&place);
+    assert_eq!((waiting(&intake), intake.bad()), (vec![(a, false), (b, false)], 3));
+    hand(&mut intake, &[a, b]);
+    assert_eq!(cursors::read(&place.member).unwrap().inbox.handed, 4);
+    assert_eq!(waiting(&open(&place)), []);
+}
