@@ -4,6 +4,9 @@ use super::args::Globals;
 use super::error::CommandError;
 use super::values::someone;
 use crate::model::name::Name;
+use super::pane::{Place, block_on};
+use super::{output, team};
+use serde_json::json;
 
 /// Show what a member's pane shows now
 #[derive(clap::Args, Debug)]
@@ -17,6 +20,15 @@ pub struct Args {
     pub name: Name,
 }
 
-pub fn run(_args: &Args, _globals: &Globals) -> Result<(), CommandError> {
-    Err(CommandError::not_wired("capture"))
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let mut client = team::open(globals)?;
+    let screen = block_on(async {
+        let place = Place::of(&mut client.desk)?;
+        let pane = place.pane(&mut client.desk, &args.name).await?;
+        Ok(place.tmux.capture(&pane, None).await?)
+    })?;
+    if globals.json {
+        return output::json(&json!({"name": args.name, "screen": screen}));
+    }
+    output::text(&screen)
 }

@@ -10,8 +10,13 @@ use crate::view::plain::Style;
 
 /// Writes `text` as it is.
 pub fn text(text: &str) -> Result<(), CommandError> {
+    bytes(text.as_bytes())
+}
+
+/// Writes what may be no text.
+pub fn bytes(bytes: &[u8]) -> Result<(), CommandError> {
     let mut out = io::stdout().lock();
-    sorted(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    sorted(out.write_all(bytes).and_then(|()| out.flush()))
 }
 
 /// Writes one line.
