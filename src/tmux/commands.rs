@@ -136,6 +136,12 @@ pub(super) fn respawn(id: &str, kill: bool, pane: &PaneSpec) -> Cmd {
     Cmd::from(if kill { respawn.kill() } else { respawn }.build()).program(pane)
 }
 
+/// What tmux does by itself when something happens to a pane.
+pub(super) fn set_hook(id: &str, name: &str, command: &str) -> Cmd {
+    // The crate's builder knows no hooks of panes.
+    Cmd(["set-hook", "-p", "-t", id, name, command].map(OsString::from).to_vec())
+}
+
 pub(super) fn tile(window: &str) -> Cmd {
     SelectLayout::new().target_pane(window).layout_name("tiled").build().into()
 }
