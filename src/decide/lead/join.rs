@@ -65,7 +65,8 @@ impl Lead {
             };
             let planning = member.plan_mode_required && member.plan_id.is_none();
             let mut seat = Seat::new(life, phase, planning);
-            seat.lost_terminal = self.tmux_lost && phase == Phase::Ending;
+            // Also one that still lives: its terminal is gone, and it is about to notice.
+            seat.lost_terminal = self.tmux_lost && phase != Phase::Out;
             self.seats.insert(member.name.clone(), seat);
             if phase == Phase::Ending {
                 out.push(Effect::EndLife { name: member.name.clone(), life, grace: STOP_GRACE });
