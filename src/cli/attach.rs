@@ -2,10 +2,10 @@
 
 use super::args::Globals;
 use super::error::CommandError;
-use super::values::someone;
-use crate::model::name::Name;
 use super::pane::{Place, block_on};
+use super::values::someone;
 use super::{output, team};
+use crate::model::name::Name;
 use crate::tmux::{OuterTmux, View, shell_quote};
 use serde_json::json;
 use std::ffi::OsString;

@@ -2,16 +2,16 @@
 
 use super::args::Globals;
 use super::error::CommandError;
-use super::values::someone;
-use crate::model::name::Name;
 use super::follow::{self, What};
 use super::mailbox::Mailbox;
+use super::values::someone;
 use super::{output, team};
 use crate::act::send::read_text;
 use crate::act::{Client, Desk, Verb};
-use crate::view::inbox::{MailView, mail};
-use crate::store::TeamDir;
 use crate::model::message::Message;
+use crate::model::name::Name;
+use crate::store::TeamDir;
+use crate::view::inbox::{MailView, mail};
 use serde_json::json;
 
 /// Read one's own mailbox, or with --member another's

@@ -54,7 +54,8 @@ impl LogTail {
             file.seek(SeekFrom::Start(*at))?;
             *at += file.read_to_end(&mut out)? as u64;
         }
-        if now.is_some() && now != self.at.as_ref().map(|(ino, ..)| *ino)
+        if now.is_some()
+            && now != self.at.as_ref().map(|(ino, ..)| *ino)
             && let Some(mut file) = open(&self.path)?
         {
             let ino = file.metadata()?.ino();
@@ -121,7 +122,11 @@ mod tests {
         let mut tail = LogTail::new(path.clone());
         assert_eq!(tail.last(2).unwrap(), b"3\nhalf");
         assert_eq!(tail.more().unwrap(), b"");
-        fs::OpenOptions::new().append(true).open(&path).and_then(|mut f| io::Write::write_all(&mut f, b" done\n")).unwrap();
+        fs::OpenOptions::new()
+            .append(true)
+            .open(&path)
+            .and_then(|mut f| io::Write::write_all(&mut f, b" done\n"))
+            .unwrap();
         assert_eq!(tail.more().unwrap(), b" done\n");
     }
 

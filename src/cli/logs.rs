@@ -2,12 +2,12 @@
 
 use super::args::Globals;
 use super::error::{CommandError, ErrorKind, ResultExt};
-use super::values::someone;
-use crate::model::name::Name;
-use crate::view::plain::{Lines, safe};
 use super::follow::{self, What};
 use super::log_lines::LogTail;
+use super::values::someone;
 use super::{output, team};
+use crate::model::name::Name;
+use crate::view::plain::{Lines, safe};
 use serde_json::json;
 use std::io::IsTerminal;
 

@@ -78,6 +78,8 @@ struct Process {
     /// Whether mail and tasks may be given to the engine.
     works: bool,
     running: Option<(TaskId, u64, String)>,
+    /// The engine is being stopped: what it leaves unfinished goes back to the board.
+    stopping: bool,
     over: Option<(&'static str, Ended)>,
 }
 
@@ -118,6 +120,7 @@ impl Process {
             screen: None,
             works: false,
             running: None,
+            stopping: false,
             over: None,
             context,
         })
@@ -351,6 +354,8 @@ impl Process {
             usage: Some(Usage { duration_ms, ..Usage::default() }),
         };
         let (verb, mark) = match &failed {
+            // Not the task's fault: it goes back as it was.
+            Some(_) if self.stopping => (Verb::TaskRelease { id, epoch: Some(epoch) }, "\u{21a9}"),
             None => (Verb::TaskDone { id, epoch: Some(epoch), result }, "\u{2713}"),
             Some(_) => (Verb::TaskFail { id, epoch: Some(epoch), result }, "\u{2717}"),
         };
@@ -366,6 +371,10 @@ impl Process {
             screen.note(color, &format!("{mark} task {id} after {:.1} s{why}", duration_ms as f64 / 1000.0));
         }
         self.step(Event::TaskLeft { id });
+        if self.stopping {
+            self.engine = Engine::None;
+            self.step(Event::EngineEnded(Ended::default()));
+        }
     }
 
     fn engine_event(&mut self, event: EngineEvent) {
@@ -451,12 +460,12 @@ impl Process {
         let mark = self.context.mark();
         let me = std::process::id();
         let told = self.told.clone();
-        let running_worker = matches!(self.engine, Engine::Worker(_));
-        self.interrupt("its member is ending");
+        let idle_worker = matches!(self.engine, Engine::Worker(_)) && self.running.is_none();
+        self.stopping = true;
         tokio::task::spawn_blocking(move || {
             let _ = end_life(&mark, &[me], grace);
             // A worker has no program whose end would be seen.
-            if running_worker {
+            if idle_worker {
                 let _ = told.send(EngineEvent::Ended(Ended::default()));
             }
         });

@@ -64,7 +64,9 @@ impl Lead {
                 Phase::Ending
             };
             let planning = member.plan_mode_required && member.plan_id.is_none();
-            self.seats.insert(member.name.clone(), Seat::new(life, phase, planning));
+            let mut seat = Seat::new(life, phase, planning);
+            seat.lost_terminal = self.tmux_lost && phase == Phase::Ending;
+            self.seats.insert(member.name.clone(), seat);
             if phase == Phase::Ending {
                 out.push(Effect::EndLife { name: member.name.clone(), life, grace: STOP_GRACE });
             }
@@ -119,6 +121,7 @@ impl Lead {
             seat.starts = count;
             seat.why = None;
             seat.forced = false;
+            seat.lost_terminal = false;
             seat.stop_by = None;
             seat.batch = Some(batch);
             if let Some(entry) = self.entry_mut(name) {
@@ -192,8 +195,14 @@ impl Lead {
         start_time: String,
         out: &mut Vec<Effect>,
     ) {
-        if self.seats.get(name).is_none_or(|seat| seat.life != life) {
-            return;
+        // A pane that comes up when its life is not wanted any more goes again.
+        let wanted = |seat: &Seat| seat.life == life && !matches!(seat.phase, Phase::Ending | Phase::Out);
+        if !self.seats.get(name).is_some_and(wanted) {
+            out.push(Effect::EndLife { name: name.clone(), life, grace: STOP_GRACE });
+            if self.seats.get(name).is_none_or(|seat| seat.life != life) {
+                out.push(Effect::ClosePane { name: name.clone(), pane_id, pid });
+                return;
+            }
         }
         if let Some(entry) = self.entry_mut(name) {
             entry.pane_id = Some(pane_id);
@@ -360,6 +369,7 @@ impl Seat {
             stop_by: None,
             why: None,
             forced: false,
+            lost_terminal: false,
             planning,
             failures: Vec::new(),
             starts: 0,
