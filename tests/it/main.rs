@@ -3,4 +3,12 @@
 
 mod support;
 
+
+
+
+mod names;
+
+
 mod smoke;
+
+mod tmux;
