@@ -3,11 +3,7 @@
 
 mod support;
 
-
-
-
 mod names;
-
 
 mod smoke;
 
