@@ -101,13 +101,18 @@ pub fn resume_held(home: &Home, name: &Name, interrupted: &AtomicBool, _hold: &H
     let resumed = wait_for(desk.dir.path(), LEAD_LIMIT + limit(&team), interrupted, || {
         let team = crate::store::roster::read_team(&desk.dir)?;
         let led = team.lead_life != before && desk.lead_alive()?;
-        let starting = team.teammates().any(|m| m.is_active && !is_settled(&desk.dir, m));
+        let starting = team.teammates().filter(|m| m.is_active).any(|m| !is_back(&desk.dir, m));
         Ok((led && !starting).then_some(team))
     })?;
     resumed.ok_or_else(|| {
         ActError::timed_out(format!("team `{name}` did not come back in time"))
             .hint(format!("`crewmux status --team {name}` shows how far it is"))
     })
+}
+
+/// Whether a member's current life is at work: what an earlier life left in `status.json` does not count.
+fn is_back(dir: &TeamDir, member: &crate::model::team::Member) -> bool {
+    is_settled(dir, member) && lease::is_held(&dir.member(&member.name).lease()).unwrap_or(false)
 }
 
 fn is_settled(dir: &TeamDir, member: &crate::model::team::Member) -> bool {
@@ -163,7 +168,7 @@ fn start_lead(home: &Home, name: &Name, cwd: &Path, tmux: &Tmux, old: Option<&Te
             return Ok(());
         }
         if same_server {
-            let session = format!("={}:", make::session(name));
+            let session = format!("={}", make::session(name));
             let added = tmux.add_panes(&session, std::slice::from_ref(&pane), 1, None).await;
             return added.map(drop).map_err(|e| of_tmux("give the lead a pane", &e));
         }
