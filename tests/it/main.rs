@@ -3,12 +3,11 @@
 
 mod support;
 
-
-
-
 mod names;
-
 
 mod smoke;
 
 mod tmux;
+mod decisions;
+mod plans;
+mod requests;
