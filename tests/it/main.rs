@@ -8,3 +8,6 @@ mod names;
 mod smoke;
 
 mod tmux;
+mod decisions;
+mod plans;
+mod requests;
