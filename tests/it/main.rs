@@ -6,4 +6,6 @@ mod support;
 
 mod ending;
 mod mail;
+mod names;
 mod smoke;
+mod tmux;

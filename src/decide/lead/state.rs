@@ -166,6 +166,8 @@ pub struct Seat {
     pub why: Option<Why>,
     /// It did not go by itself.
     pub forced: bool,
+    /// Its pane went with the tmux server, which nobody meant as a stop.
+    pub lost_terminal: bool,
     /// This life plans; an approval makes the next one execute.
     pub planning: bool,
     /// Recent starts that came after a failure.
@@ -207,6 +209,8 @@ pub struct Lead {
     pub seats: BTreeMap<Name, Seat>,
     pub(super) batches: BTreeMap<SpawnId, Batch>,
     pub(super) groups: Vec<Group>,
+    /// The tmux server that the roster names is not the one this lead runs on.
+    pub tmux_lost: bool,
     pub(super) maker_gone: bool,
     pub(super) finished: bool,
 }
@@ -228,6 +232,7 @@ impl Lead {
             seats: BTreeMap::new(),
             batches: BTreeMap::new(),
             groups: Vec::new(),
+            tmux_lost: false,
             maker_gone: false,
             finished: false,
         }
