@@ -203,11 +203,13 @@ impl Lead {
         start_time: String,
         out: &mut Vec<Effect>,
     ) {
-        // A pane that comes up when its life is not wanted any more goes again.
-        let wanted = |seat: &Seat| seat.life == life && !matches!(seat.phase, Phase::Ending | Phase::Out);
-        if !self.seats.get(name).is_some_and(wanted) {
+        // A pane that comes up when its life is not wanted any more goes again. One whose life is still being
+        // ended closes when that is done.
+        let phase = self.seats.get(name).filter(|seat| seat.life == life).map(|seat| seat.phase);
+        if matches!(phase, None | Some(Phase::Ending | Phase::Waiting { .. } | Phase::Out)) {
             out.push(Effect::EndLife { name: name.clone(), life, grace: STOP_GRACE });
-            if self.seats.get(name).is_none_or(|seat| seat.life != life) {
+            let undone = self.team.reserved.iter().any(|m| m.name == *name);
+            if phase.is_none() || (phase == Some(Phase::Out) && !undone) {
                 out.push(Effect::ClosePane { name: name.clone(), pane_id, pid });
                 return;
             }
@@ -221,8 +223,10 @@ impl Lead {
     }
 
     pub(super) fn pane_failed(&mut self, name: &Name, life: Life, error: &str, now: Timestamp, out: &mut Vec<Effect>) {
-        let Some(seat) = self.seats.get_mut(name).filter(|seat| seat.life == life) else { return };
-        seat.phase = Phase::Ending;
+        let Some(seat) = self.seats.get(name).filter(|seat| seat.life == life) else { return };
+        if matches!(seat.phase, Phase::Out | Phase::Waiting { .. }) {
+            return;
+        }
         let exit = super::ending::exit_of(life, "no pane", now);
         self.life_ended(name, life, exit, error, &[], now, out);
     }

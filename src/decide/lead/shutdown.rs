@@ -94,7 +94,7 @@ impl Lead {
             Phase::Waiting { .. } => return self.out_while_waiting(name, Why::Shutdown, out),
             Phase::Starting { .. } | Phase::Ready => return self.end(name, Why::Shutdown, grace, out),
             Phase::Ending => {
-                seat.why.get_or_insert(Why::Shutdown);
+                seat.say_why(Why::Shutdown);
                 return;
             }
             Phase::Up => {}
@@ -128,6 +128,11 @@ impl Lead {
         let id = MessageId::derived(&["shutdown_request", &request.id.to_string()]);
         self.open_request(request, out);
         out.push(Effect::Mail { to: name.clone(), id, body });
+    }
+
+    /// Whether someone waits for this member's end: a life of it that ends is followed by none.
+    pub(super) fn asked_to_go(&self, name: &Name) -> bool {
+        self.open_shutdown(name).is_some()
     }
 
     fn open_shutdown(&self, name: &Name) -> Option<&Request> {

@@ -182,6 +182,16 @@ pub struct Seat {
     pub on_out: Vec<MessageId>,
 }
 
+impl Seat {
+    pub(super) fn say_why(&mut self, why: Why) {
+        let for_good = matches!(why, Why::Shutdown | Why::Stop | Why::Rollback);
+        let goes_on = matches!(self.why, None | Some(Why::Restart | Why::Stuck | Why::Execute));
+        if self.why.is_none() || (for_good && goes_on) {
+            self.why = Some(why);
+        }
+    }
+}
+
 /// Members that join together or not at all.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Batch {
@@ -339,8 +349,11 @@ impl Lead {
                 }
                 Phase::Waiting { until } if until <= now => self.launch_again(&name, now, out),
                 _ if seat.stop_by.is_some_and(|at| at <= now) => {
-                    let why = if seat.planning { Why::Execute } else { Why::Stuck };
-                    seat.forced = why == Why::Stuck;
+                    let planned = seat.planning && seat.why.is_none() && !self.asked_to_go(&name);
+                    let why = if planned { Why::Execute } else { Why::Shutdown };
+                    if let Some(seat) = self.seats.get_mut(&name) {
+                        seat.forced = !planned;
+                    }
                     out.push(Effect::Log(EventRecord::of("end_forced", &name)));
                     self.end(&name, why, Duration::ZERO, out);
                 }
@@ -349,13 +362,14 @@ impl Lead {
         }
     }
 
-    /// Begins to end the life on `name`'s seat. A reason that is already there stays.
+    /// Begins to end the life on `name`'s seat. A reason that is already there stays, unless another life
+    /// was to follow and now none is to.
     pub(super) fn end(&mut self, name: &Name, why: Why, grace: Duration, out: &mut Vec<Effect>) {
         let Some(seat) = self.seats.get_mut(name) else { return };
         if matches!(seat.phase, Phase::Out | Phase::Waiting { .. }) {
             return;
         }
-        seat.why.get_or_insert(why);
+        seat.say_why(why);
         seat.phase = Phase::Ending;
         seat.stop_by = None;
         out.push(Effect::EndLife { name: name.clone(), life: seat.life, grace });
