@@ -172,8 +172,6 @@ pub struct Seat {
     pub planning: bool,
     /// Recent starts that came after a failure.
     pub failures: Vec<Timestamp>,
-    /// Starts so far, under this lead.
-    pub starts: u32,
     /// The batch this seat joins with, until it has.
     pub batch: Option<SpawnId>,
     /// Verbs to answer when the next hello has come, or has not.
@@ -219,6 +217,8 @@ pub struct Lead {
     pub seats: BTreeMap<Name, Seat>,
     pub(super) batches: BTreeMap<SpawnId, Batch>,
     pub(super) groups: Vec<Group>,
+    /// Starts so far, of anyone, under this lead.
+    pub(super) starts: u64,
     /// The tmux server that the roster names is not the one this lead runs on.
     pub tmux_lost: bool,
     pub(super) maker_gone: bool,
@@ -244,6 +244,7 @@ impl Lead {
             seats: BTreeMap::new(),
             batches: BTreeMap::new(),
             groups: Vec::new(),
+            starts: 0,
             tmux_lost: false,
             maker_gone: false,
             finished: false,
@@ -300,6 +301,10 @@ impl Lead {
             return;
         };
         let from = &message.from.name;
+        if !from.is_operator() && !from.is_lead() && commands(&body) {
+            let error = Some("only the lead and the operator may ask for that".to_owned());
+            return self.reply(message.id, 4, error, Value::Null, out);
+        }
         match body {
             Body::Hello { spawn_id, life, pid, start_time } => {
                 self.hello(from, spawn_id, life, pid, start_time, now, out);
@@ -405,4 +410,16 @@ impl Lead {
             None => self.team.reserved.iter_mut().find(|m| m.name == *name),
         }
     }
+}
+
+/// Whether this is a verb that members have no right to.
+fn commands(body: &Body) -> bool {
+    matches!(
+        body,
+        Body::SpawnRequest { .. }
+            | Body::StopRequest { .. }
+            | Body::RestartRequest { .. }
+            | Body::ShutdownAsk { .. }
+            | Body::Decide { .. }
+    )
 }

@@ -257,3 +257,16 @@ fn a_pane_that_fails_after_its_life_was_stopped_starts_nothing() {
     world.later(60_000);
     assert!(world.launched().is_empty());
 }
+
+#[test]
+fn who_refuses_an_end_that_its_maker_left_behind_is_ended() {
+    let mut tied = team(vec![spec("a")]);
+    tied.tied_to_maker = true;
+    let mut world = World::of(tied);
+    world.starts("a");
+    world.step(Event::MakerGone);
+    world.answers("a", false, Some("busy"));
+    assert_eq!(world.ending().len(), 1);
+    world.ends("a", "stopped", None);
+    assert_eq!(world.finished(), Some(Finish::TakeDown));
+}
