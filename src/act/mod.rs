@@ -19,6 +19,8 @@ pub mod send;
 pub mod task;
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 mod verb;
 pub mod who;
 

@@ -292,9 +292,9 @@ impl Lead {
             Phase::Starting { .. } => seat.phase = Phase::Ready,
             // Said again after a crash of ours: the answer is the same message.
             Phase::Up => return self.welcome(name, out),
-            // Its pane came up after its end: nobody waits for it.
-            Phase::Waiting { .. } | Phase::Out => return self.end_late(name, out),
-            Phase::Ready | Phase::Ending => return,
+            // Nobody waits for it, and whoever ended it may have looked before its pane came up.
+            Phase::Ending | Phase::Waiting { .. } | Phase::Out => return self.end_late(name, out),
+            Phase::Ready => return,
         }
         if let Some(entry) = self.entry_mut(name) {
             entry.pid = Some(pid);

@@ -193,3 +193,16 @@ fn a_mailbox_that_was_closed_too_early_is_open_again_before_anything_is_told() {
     let told = world.last.iter().position(|e| matches!(e, Effect::Mail { .. })).unwrap();
     assert!(opened < told);
 }
+
+#[test]
+fn a_start_whose_pane_comes_after_its_lead_died_is_ended_when_it_shows_itself() {
+    let mut world = World::up(&["a"]);
+    world.restart("a");
+    world.ends("a", "stopped", None);
+    let coming = world.life("a");
+    world.new_lead(&[]);
+    assert_eq!(world.phase("a"), Some(Phase::Ending));
+    world.hello_of("a", coming);
+    assert_eq!(world.ending(), [("a".to_owned(), coming)]);
+    assert!(world.told("a").is_empty());
+}
