@@ -19,14 +19,16 @@ impl Person {
     }
 
     fn tmux(&self, args: &[&str]) -> String {
-        let ran = Command::new("tmux").arg("-S").arg(&self.socket).args(args).env_remove("TMUX").output().expect("tmux");
+        let ran =
+            Command::new("tmux").arg("-S").arg(&self.socket).args(args).env_remove("TMUX").output().expect("tmux");
         assert!(ran.status.success(), "tmux {args:?}: {}", String::from_utf8_lossy(&ran.stderr));
         String::from_utf8_lossy(&ran.stdout).into_owned()
     }
 
     /// Everything of it that others could have changed.
     fn state(&self) -> String {
-        let format = "#{session_name} #{window_id} #{pane_id} #{window_active}#{pane_active} #{window_layout} #{pane_title}";
+        let format =
+            "#{session_name} #{window_id} #{pane_id} #{window_active}#{pane_active} #{window_layout} #{pane_title}";
         let mut all = String::new();
         for args in [
             &["show-options", "-g"][..],
@@ -77,7 +79,20 @@ fn f31_the_persons_configuration_has_no_effect() {
 
 /// Arguments that a shell would not leave alone, one a line in TOML.
 const ODD: [&str; 14] = [
-    "a b", "&&", "$(touch pwned)", "`touch pwned`", "\"q'", ";", "end;", "-x", "", "#{pane_id}", "~", "*", "two\nlines", "\u{e9}\u{1f980}",
+    "a b",
+    "&&",
+    "$(touch pwned)",
+    "`touch pwned`",
+    "\"q'",
+    ";",
+    "end;",
+    "-x",
+    "",
+    "#{pane_id}",
+    "~",
+    "*",
+    "two\nlines",
+    "\u{e9}\u{1f980}",
 ];
 
 fn toml_list(words: &[&str]) -> String {
@@ -88,7 +103,10 @@ fn toml_list(words: &[&str]) -> String {
 #[test]
 fn f32_every_argv_arrives_as_given() {
     let crew = Crew::new();
-    crew.script("show.sh", "#!/bin/sh\nout=$1\nshift\nprintf '%s\\0' \"$@\" >\"$out.part\"\nmv \"$out.part\" \"$out\"\n");
+    crew.script(
+        "show.sh",
+        "#!/bin/sh\nout=$1\nshift\nprintf '%s\\0' \"$@\" >\"$out.part\"\nmv \"$out.part\" \"$out\"\n",
+    );
     let odd = toml_list(&ODD);
     crew.up(&format!(
         "v = 1\nname = \"argv\"\n[[member]]\nname = \"voice\"\nengine = \"command\"\nrestart = \"never\"\n\
@@ -169,10 +187,8 @@ fn f34_any_number_of_members_in_windows_of_k() {
 #[test]
 fn f35_mail_is_delivered_in_copy_mode() {
     let crew = Crew::new();
-    crew.up(
-        "v = 1\nname = \"copy\"\n[[member]]\nname = \"ear\"\nengine = \"command\"\ndeliver = \"paste\"\n\
-         command = [\"sh\", \"-c\", \"crewmux ready; while read -r line; do echo \\\"$line\\\" >>heard; done\"]\n",
-    );
+    crew.up("v = 1\nname = \"copy\"\n[[member]]\nname = \"ear\"\nengine = \"command\"\ndeliver = \"paste\"\n\
+         command = [\"sh\", \"-c\", \"crewmux ready; while read -r line; do echo \\\"$line\\\" >>heard; done\"]\n");
     let pane = crew.entry("copy", "ear")["pane_id"].as_str().expect("a pane").to_owned();
     crew.tmux("copy", &["copy-mode", "-t", &pane]);
     assert_eq!(crew.tmux("copy", &["display-message", "-p", "-t", &pane, "#{pane_in_mode}"]).trim(), "1");
