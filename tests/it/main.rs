@@ -4,8 +4,12 @@
 mod puppet;
 mod support;
 
+mod names;
+
 mod ending;
 mod mail;
-mod names;
 mod smoke;
 mod tmux;
+mod decisions;
+mod plans;
+mod requests;

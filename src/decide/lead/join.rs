@@ -73,6 +73,10 @@ impl Lead {
             }
         }
         if self.team.launched {
+            // The lead before may have died between writing a member in and telling it so.
+            for name in alive {
+                self.welcome(name, &mut out);
+            }
             self.undo_reservations(&mut out);
             self.repair_ledger(now, &mut out);
         } else {

@@ -219,6 +219,8 @@ pub struct Lead {
 pub(super) const STOP_GRACE: Duration = Duration::from_secs(3);
 /// How long a planning program may live on after its plan was approved: 5 s of its own, and a margin.
 pub(super) const PLAN_GRACE: Duration = Duration::from_secs(8);
+/// The least that a member which agreed to go gets for going.
+pub(super) const LEAVE_GRACE: Duration = Duration::from_secs(2);
 /// The grace of a shutdown that names none.
 pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(30);
 
@@ -304,6 +306,9 @@ impl Lead {
             }
             Body::PlanApprovalRequest { request_id, life, plan, hash, summary } => {
                 self.plan_request(from, request_id, life, &plan, hash, summary, now, out);
+            }
+            Body::PermissionRequest { request_id, life, tool, input, reason, expires } => {
+                self.permission_request(from, request_id, life, tool, input, reason, expires, now, out);
             }
             Body::Decide { request_id, approve, hash, feedback, always } => {
                 self.decide(message, request_id, approve, hash.as_deref(), feedback, always, now, out);

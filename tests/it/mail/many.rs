@@ -46,7 +46,7 @@ fn f02_none_of_many_senders_loses_a_message() {
     };
     let children: Vec<Child> = (0..SENDERS).map(child).collect();
     // Whole programs, a member's among them, in between.
-    let inside = crew.begin_inside("hand", "for n in 0 1 2 3 4 5 6 7; do crewmux send sink hand:$n; done");
+    let inside = crew.order("hand", "for n in 0 1 2 3 4 5 6 7; do crewmux send sink hand:$n; done");
     for n in 0..8 {
         crew.ok(&["send", "sink", &format!("operator:{n}")]);
     }
@@ -54,7 +54,7 @@ fn f02_none_of_many_senders_loses_a_message() {
     for mut child in children {
         assert!(child.wait().expect("ends").success());
     }
-    until("the member has sent its own", || inside.with_extension("sh.rc").exists());
+    assert_eq!(crew.outcome(&inside).code, 0, "the member has sent its own");
     let all = SENDERS * EACH + 16;
     let lines = || std::fs::read(crew.dir().join("sink.got")).map_or(0, |b| b.iter().filter(|b| **b == b'\n').count());
     until("all have arrived", || lines() >= all);
