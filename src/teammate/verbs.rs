@@ -7,7 +7,8 @@ use super::mail::Inbox;
 use crate::act::outbox::{Reply, Wish};
 use crate::act::{ActError, Answer, Done, Verb, Who, act};
 use crate::decide::teammate::{Effect, Event, Teammate};
-use crate::model::id::TaskId;
+use crate::model::id::{RequestId, TaskId};
+use crate::model::request::{RequestKind, RequestState};
 use crate::os::clock;
 use crate::store::{Durability, Journal, StoreError, Tail};
 
@@ -118,6 +119,9 @@ fn perform(
             Ok(Answer::of(json!({"id": request_id, "state": state})))
         }
         verb => {
+            if let Verb::Decide { request_id, .. } = &verb {
+                not_decided_before(context, *request_id)?;
+            }
             let about = Concern::of(&verb);
             let done = act(&mut context.desk, &who, wish.id, verb)?;
             let answer = match done {
@@ -127,6 +131,19 @@ fn perform(
             outcome.events.extend(about.event(&answer));
             Ok(answer)
         }
+    }
+}
+
+/// A member decides its own shutdown once: the second word on it comes too late, and is not one about another's.
+fn not_decided_before(context: &mut Context, id: RequestId) -> Result<(), ActError> {
+    let request = context.desk.ledger.view()?.0.get(id);
+    match request.filter(|r| r.kind == RequestKind::Shutdown && r.member == context.place.member) {
+        Some(request) if request.state != RequestState::Open => {
+            let state = request.state.as_str();
+            Err(ActError::conflict(format!("request {id} is {state} already")))
+        }
+        Some(_) => Err(ActError::conflict(format!("request {id} is not open for this member any more"))),
+        None => Ok(()),
     }
 }
 
