@@ -1,6 +1,6 @@
 //! A teammate's view of one of its lanes: what waits, what is being handed over, what was read.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use super::cursor::{HandOver, LaneCursor, REMEMBERED, Seen, Verdict};
 use super::cursors::{self, CursorFile};
@@ -165,14 +165,20 @@ impl Intake {
     /// Takes messages out of the queue to hand them over. That they are being handed over is stored before this
     /// returns, so that a crash in between cannot lose them.
     pub fn begin(&mut self, ids: &[MessageId]) -> Result<Vec<Waiting>> {
-        let begun = self.state.begin(ids);
+        let begun: HashSet<MessageId> = self.state.begin(ids).into_iter().collect();
         if let Err(error) = self.store() {
             self.state.abandon();
             return Err(error);
         }
-        let (taken, rest) = self.waiting.drain(..).partition(|w| begun.contains(&w.id));
-        self.waiting = rest;
-        Ok(Vec::from(taken as VecDeque<Waiting>))
+        // Mostly they are the first, so the queue behind them is not touched.
+        let (mut taken, mut passed) = (Vec::with_capacity(begun.len()), Vec::new());
+        while taken.len() < begun.len()
+            && let Some(waiting) = self.waiting.pop_front()
+        {
+            if begun.contains(&waiting.id) { taken.push(waiting) } else { passed.push(waiting) }
+        }
+        passed.into_iter().rev().for_each(|waiting| self.waiting.push_front(waiting));
+        Ok(taken)
     }
 
     /// What was being handed over has arrived.

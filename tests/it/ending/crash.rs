@@ -38,7 +38,7 @@ fn f23_after_everything_was_killed_each_verb_works() {
     for verb in
         [&["shutdown", "writer"][..], &["stop", "writer"], &["restart", "writer"], &["spawn", "new", "--", "true"]]
     {
-        let ran = crew.fails(6, &[verb, &["--team", "t"]].concat());
+        let ran = crew.fails(6, &[&["--team", "t"], verb].concat());
         assert!(ran.err.contains("up --resume t"), "{verb:?}: {}", ran.err);
     }
     for verb in [&["attach", "--print"][..], &["capture", "writer"]] {
