@@ -12,7 +12,6 @@ pub struct Wish {
     pub id: MessageId,
     /// The life that the program belongs to: a wish of an earlier one is void.
     pub life: Life,
-    #[serde(flatten)]
     pub verb: Verb,
 }
 
@@ -44,5 +43,19 @@ impl Reply {
             Some(error) => Err(error),
             None => Ok(self.answer.unwrap_or_default()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::id::TaskId;
+
+    #[test]
+    fn a_verb_with_an_id_of_its_own_survives_the_outbox() {
+        let id = MessageId::derived(&["wish"]);
+        let wish = Wish { id, life: Life::derived(&["life"]), verb: Verb::TaskClaim { id: Some(TaskId(3)) } };
+        let line = serde_json::to_string(&wish).expect("a wish is JSON");
+        assert_eq!(serde_json::from_str::<Wish>(&line).expect("and back"), wish);
     }
 }

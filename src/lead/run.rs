@@ -112,10 +112,16 @@ impl Process {
         let roster = LockedRoster::open(&desk.dir, &lease)?;
         let mut ledger: StateLog<LedgerLog> = StateLog::open(desk.dir.requests());
         let mut team = roster.team().clone();
+        let recorded = team.tmux.clone();
         let tmux = own_place(&mut team);
-        let lead = Lead::new(team, ledger.view()?.0.clone());
-        // The board's changes become events from here on; what is there already happened before.
-        desk.board.view().map_err(LeadError::from)?;
+        let tmux_lost = (recorded.server_pid, &recorded.server_start, &recorded.boot_id)
+            != (team.tmux.server_pid, &team.tmux.server_start, &team.tmux.boot_id);
+        let mut lead = Lead::new(team, ledger.view()?.0.clone());
+        lead.tmux_lost = tmux_lost;
+        // What an earlier lead saw on the board is in the events already; the first one tells of all.
+        if lead.team.launched {
+            desk.board.view().map_err(LeadError::from)?;
+        }
         desk.board.watch_news();
         let mut watch = Watch::start([desk.dir.member(&Name::lead()).mail_dir()]);
         watch.add(&desk.dir.tasks());
@@ -146,9 +152,11 @@ impl Process {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut hang_up = signal(SignalKind::hangup())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut resized = signal(SignalKind::window_change())?;
         self.log(&EventRecord::team("lead_started").with("life", self.life()).with("pid", std::process::id()));
         self.begin().await;
         self.watch_maker();
+        self.mark_lead();
         self.look();
         loop {
             self.settle().await;
@@ -163,6 +171,7 @@ impl Process {
                 _ = recv(&mut hang_up) => return Ok(self.left()),
                 // Ctrl-C in the lead's pane ends nothing; `crewmux down` does.
                 _ = recv(&mut interrupt) => self.screen.touch(),
+                _ = recv(&mut resized) => self.screen.touch(),
                 _ = self.watch.changed() => self.look(),
                 Some(event) = self.heard.recv() => {
                     self.step(event);
@@ -208,6 +217,17 @@ impl Process {
                 self.ending(&name, life).watch();
             }
         }
+    }
+
+    fn mark_lead(&self) {
+        let pane = self.lead.team.member(&Name::lead()).and_then(|m| m.pane_id.clone());
+        let (Some(tmux), Some(pane)) = (self.tmux.clone(), pane) else { return };
+        let gone = format!("no lead: crewmux up --resume {}", self.desk.name);
+        tokio::spawn(async move {
+            if let Err(error) = tmux.mark_lead(&pane, &gone).await {
+                tracing::warn!("cannot mark the lead's pane: {error}");
+            }
+        });
     }
 
     fn watch_maker(&mut self) {

@@ -32,7 +32,11 @@ impl Cmd {
     /// lone program goes through `nice -n 0`, which becomes it under the same process id and, unlike `env`, takes any
     /// word for a program.
     fn program(self, pane: &PaneSpec) -> Self {
-        let mut tail: Vec<OsString> = vec!["-c".into(), format_literal(pane.cwd.as_os_str()), "--".into()];
+        let mut tail: Vec<OsString> = Vec::new();
+        for (name, value) in &pane.env {
+            tail.extend(["-e".into(), format!("{name}={value}").into()]);
+        }
+        tail.extend(["-c".into(), format_literal(pane.cwd.as_os_str()), "--".into()]);
         if pane.argv.len() == 1 {
             tail.extend(["nice", "-n", "0", "--"].map(OsString::from));
         }
@@ -136,6 +140,12 @@ pub(super) fn respawn(id: &str, kill: bool, pane: &PaneSpec) -> Cmd {
     Cmd::from(if kill { respawn.kill() } else { respawn }.build()).program(pane)
 }
 
+/// What tmux does by itself when something happens to a pane.
+pub(super) fn set_hook(id: &str, name: &str, command: &str) -> Cmd {
+    // The crate's builder knows no hooks of panes.
+    Cmd(["set-hook", "-p", "-t", id, name, command].map(OsString::from).to_vec())
+}
+
 pub(super) fn tile(window: &str) -> Cmd {
     SelectLayout::new().target_pane(window).layout_name("tiled").build().into()
 }
@@ -149,7 +159,7 @@ pub(super) fn list_all(format: &str) -> Cmd {
 }
 
 pub(super) fn list_session(session: &str, format: &str) -> Cmd {
-    ListPanes::new().session().format(format).target(session).build().into()
+    ListPanes::new().session().format(format).target(format!("{session}:")).build().into()
 }
 
 pub(super) fn display(id: Option<&str>, format: &str) -> Cmd {

@@ -10,11 +10,13 @@ use super::text::one_line;
 
 const LABEL: &str = "@crewmux_label";
 const COLOR: &str = "@crewmux_color";
+/// Set when the lead is gone: what every border says then.
+pub(super) const GONE: &str = "@crewmux_gone";
 /// Marks the windows that we made: only they get our border, only they get more of our panes.
 pub(super) const WINDOW: &str = "@crewmux_window";
 
 /// A pane without a label (a person's own split) has an empty border.
-const BORDER: &str = "#{?@crewmux_label,#[fg=#{@crewmux_color}]#{?pane_active,#[bold],} #{@crewmux_label} #[default],}";
+const BORDER: &str = "#{?@crewmux_gone,#[fg=red#,bold] #{@crewmux_gone} #[default],}#{?@crewmux_label,#[fg=#{@crewmux_color}]#{?pane_active,#[bold],} #{@crewmux_label} #[default],}";
 
 /// Longer than any terminal is wide.
 const LABEL_CHARS: usize = 300;

@@ -5,6 +5,7 @@ mod commands;
 mod error;
 mod label;
 mod layout;
+mod lead_mark;
 mod panes;
 mod paste;
 mod process;
