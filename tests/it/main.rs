@@ -11,3 +11,5 @@ mod tmux;
 mod decisions;
 mod plans;
 mod requests;
+mod keyboard;
+mod tasks;
