@@ -13,3 +13,5 @@ mod tmux;
 mod decisions;
 mod plans;
 mod requests;
+mod keyboard;
+mod tasks;
