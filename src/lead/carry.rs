@@ -132,7 +132,7 @@ impl Process {
             }
             return;
         };
-        let session = format!("={}:", self.lead.team.tmux.session);
+        let session = format!("={}", self.lead.team.tmux.session);
         let per_window = self.lead.team.settings.layout.panes_per_window;
         let lead_pane = self.lead.team.member(&Name::lead()).and_then(|m| m.pane_id.clone());
         let endings: Vec<_> = jobs.iter().map(|(s, _)| self.ending(&s.name, s.life)).collect();

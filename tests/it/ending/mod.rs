@@ -1,0 +1,1 @@
+//! Ending: F16 to F24.
