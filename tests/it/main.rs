@@ -4,14 +4,13 @@
 mod puppet;
 mod support;
 
-mod names;
-
-mod ending;
-mod mail;
-mod smoke;
-mod tmux;
 mod decisions;
+mod ending;
+mod keyboard;
+mod mail;
+mod names;
 mod plans;
 mod requests;
-mod keyboard;
+mod smoke;
 mod tasks;
+mod tmux;
