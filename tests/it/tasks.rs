@@ -37,7 +37,10 @@ fn f46_a_task_is_won_once_and_a_member_wins_one() {
         let done = child.wait_with_output().expect("it ends");
         let answer: Value = serde_json::from_slice(&done.stdout).expect("json");
         match done.status.code() {
-            Some(0) => won.push((answer["id"].as_str().expect("id").to_owned(), answer["owner"].as_str().expect("owner").to_owned())),
+            Some(0) => won.push((
+                answer["id"].as_str().expect("id").to_owned(),
+                answer["owner"].as_str().expect("owner").to_owned(),
+            )),
             Some(7) => assert_eq!(answer, Value::Null),
             other => panic!("{other:?}: {}", String::from_utf8_lossy(&done.stderr)),
         }
@@ -47,7 +50,13 @@ fn f46_a_task_is_won_once_and_a_member_wins_one() {
     let owners: std::collections::BTreeSet<_> = won.iter().map(|(_, owner)| owner).collect();
     assert_eq!((tasks.len(), owners.len()), (8, 8), "{won:?}");
     let board = crew.json(&["task", "list"]);
-    assert!(board.as_array().expect("tasks").iter().all(|t| t["status"] == "in_progress" && t["epoch"] == 1 && t["attempts"] == 1));
+    assert!(
+        board
+            .as_array()
+            .expect("tasks")
+            .iter()
+            .all(|t| t["status"] == "in_progress" && t["epoch"] == 1 && t["attempts"] == 1)
+    );
     assert_eq!(crew.json(&["status"])["tasks"]["in_progress"], 8);
 }
 
@@ -111,7 +120,10 @@ fn f47_nothing_starts_before_its_blockers_are_completed() {
     crew.ok(&["task", "add", "b", "--blocked-by", "8"]);
     let circle = crew.fails(7, &["task", "add", "c", "--blocked-by", "9", "--blocks", "8"]);
     assert!(circle.err.contains("wait for each other"), "{}", circle.err);
-    assert_eq!(crew.json(&["task", "list"]).as_array().map(|t| t.iter().filter(|t| t["subject"] == "c").count()), Some(0));
+    assert_eq!(
+        crew.json(&["task", "list"]).as_array().map(|t| t.iter().filter(|t| t["subject"] == "c").count()),
+        Some(0)
+    );
     crew.fails(3, &["task", "add", "d", "--blocked-by", "99"]);
     crew.fails(3, &["task", "show", "99"]);
 }
@@ -130,7 +142,9 @@ fn f48_a_dead_owners_task_returns_and_its_late_word_is_refused() {
     let back = task(&crew, "1");
     assert_eq!((back["attempts"].as_u64(), back["epoch"].as_u64()), (Some(1), Some(2)), "{back}");
     crew.ok(&["task", "claim", "1", "--member", "m0"]);
-    until("the owner is back", || crew.status("death", "hand")["alive"] == true && crew.status("death", "hand")["state"] == "idle");
+    until("the owner is back", || {
+        crew.status("death", "hand")["alive"] == true && crew.status("death", "hand")["state"] == "idle"
+    });
     let late = crew.inside("hand", "crewmux task done 1 --epoch 1 --result late");
     assert_eq!(late.code, 7, "{late:#?}");
     assert!(late.err.contains("drop the work"), "{}", late.err);
@@ -157,7 +171,18 @@ fn f48_a_dead_owners_task_returns_and_its_late_word_is_refused() {
 fn f48_an_owner_that_wakes_late_is_refused() {
     let crew = Crew::new();
     crew.up("v = 1\nname = \"late\"\n[[member]]\nname = \"hand\"\nengine = \"worker\"\n");
-    crew.ok(&["task", "add", "slow", "--retries", "3", "--run", "--", "sh", "-c", "echo $$ >pid; while [ ! -e go ]; do sleep 0.05; done"]);
+    crew.ok(&[
+        "task",
+        "add",
+        "slow",
+        "--retries",
+        "3",
+        "--run",
+        "--",
+        "sh",
+        "-c",
+        "echo $$ >pid; while [ ! -e go ]; do sleep 0.05; done",
+    ]);
     crew.awaits("pid");
     let first = crew.status("late", "hand")["pid"].as_u64().expect("a pid");
     // Its task is taken from it while it is stopped.
@@ -178,10 +203,8 @@ fn f48_an_owner_that_wakes_late_is_refused() {
 #[test]
 fn f49_a_task_goes_to_who_can_do_it() {
     let crew = Crew::new();
-    crew.up(
-        "v = 1\nname = \"roles\"\n[[member]]\nname = \"plain\"\nengine = \"worker\"\n\
-         [[member]]\nname = \"rusty\"\nengine = \"worker\"\ncapabilities = [\"rust\", \"review\"]\n",
-    );
+    crew.up("v = 1\nname = \"roles\"\n[[member]]\nname = \"plain\"\nengine = \"worker\"\n\
+         [[member]]\nname = \"rusty\"\nengine = \"worker\"\ncapabilities = [\"rust\", \"review\"]\n");
     crew.ok(&["task", "add", "needs rust", "--requires", "rust"]);
     let refused = crew.fails(4, &["task", "claim", "1", "--member", "plain"]);
     assert!(refused.err.contains("requires `rust`"), "{}", refused.err);
@@ -203,7 +226,10 @@ fn f49_a_task_goes_to_who_can_do_it() {
 #[test]
 fn f50_the_result_of_a_task_is_one_report_with_where_its_output_lies() {
     let crew = Crew::new();
-    crew.up(&format!("v = 1\nname = \"answers\"\n[[member]]\nname = \"worker\"\nengine = \"worker\"\n{}", crew.puppet("hand")));
+    crew.up(&format!(
+        "v = 1\nname = \"answers\"\n[[member]]\nname = \"worker\"\nengine = \"worker\"\n{}",
+        crew.puppet("hand")
+    ));
     crew.ok(&["task", "add", "count", "--run", "--", "sh", "-c", "echo the answer is 42"]);
     crew.ok(&["task", "add", "break", "--run", "--", "sh", "-c", "echo oh no >&2; exit 9"]);
     crew.ok(&["wait", "--for", "task:2=failed", "--timeout", "20s"]);
@@ -243,7 +269,9 @@ fn f52_programs_know_for_whom_they_run() {
          [[member]]\nname = \"voice\"\nengine = \"command\"\ncommand = [\"sh\", \"-c\", \"{show}; command -v crewmux >path; exec sleep 1000\"]\n\
          [[task]]\nsubject = \"s\"\nrun = [\"sh\", \"-c\", \"{show}\"]\n"
     ));
-    for (member, extra) in [("voice", vec![]), ("hand", vec![("CREWMUX_TASK", "1"), ("CREWMUX_EPOCH", "1"), ("CREWMUX_COLOR", "magenta")])] {
+    for (member, extra) in
+        [("voice", vec![]), ("hand", vec![("CREWMUX_TASK", "1"), ("CREWMUX_EPOCH", "1"), ("CREWMUX_COLOR", "magenta")])]
+    {
         until("its environment is told", || crew.dir().join(format!("{member}.env")).exists());
         let text = crew.read(&format!("{member}.env"));
         let env: std::collections::BTreeMap<&str, &str> = text.lines().filter_map(|l| l.split_once('=')).collect();
@@ -279,7 +307,16 @@ fn f53_an_endless_printer_stays_within_its_limit() {
     let crew = Crew::new();
     crew.up("v = 1\nname = \"flood\"\n[[member]]\nname = \"hand\"\nengine = \"worker\"\n");
     // More than twice the limit of a log, in lines that a terminal takes quickly.
-    crew.ok(&["task", "add", "flood", "--run", "--", "sh", "-c", "yes \"$(printf '%01000d' 7)\" | head -c 36000000; echo the end"]);
+    crew.ok(&[
+        "task",
+        "add",
+        "flood",
+        "--run",
+        "--",
+        "sh",
+        "-c",
+        "yes \"$(printf '%01000d' 7)\" | head -c 36000000; echo the end",
+    ]);
     let log = crew.member("flood", "hand").join("output.log");
     let size = |path: &std::path::Path| std::fs::metadata(path).map_or(0, |m| m.len());
     let older = log.with_file_name("output.log.1");
@@ -301,12 +338,29 @@ fn a_task_ends_at_its_time_limit() {
     let script = "trap '' TERM; sleep 1000 & echo $! >child; while :; do sleep 1; done";
     crew.ok(&["task", "add", "slow", "--timeout", "300ms", "--run", "--", "sh", "-c", script]);
     until("it failed", || task(&crew, "1")["status"] == "failed");
-    assert!(task(&crew, "1")["result"]["error"].as_str().is_some_and(|e| e.contains("time limit")), "{}", task(&crew, "1"));
+    assert!(
+        task(&crew, "1")["result"]["error"].as_str().is_some_and(|e| e.contains("time limit")),
+        "{}",
+        task(&crew, "1")
+    );
     let child: u32 = crew.awaits("child").trim().parse().expect("a pid");
     assert!(!lives(child), "nothing of it lives on");
     assert_eq!(crew.status("clock", "hand")["restarts"], 0);
     // Retries are attempts of their own.
-    crew.ok(&["task", "add", "again", "--timeout", "200ms", "--retries", "2", "--run", "--", "sh", "-c", "echo x >>tries; sleep 1000"]);
+    crew.ok(&[
+        "task",
+        "add",
+        "again",
+        "--timeout",
+        "200ms",
+        "--retries",
+        "2",
+        "--run",
+        "--",
+        "sh",
+        "-c",
+        "echo x >>tries; sleep 1000",
+    ]);
     until("it failed", || task(&crew, "2")["status"] == "failed");
     assert_eq!(crew.read("tries"), "x\nx\nx\n");
     assert_eq!(task(&crew, "2")["attempts"], 3);
@@ -321,7 +375,13 @@ fn a_graph_has_three_forms() {
     let text = crew.ok(&["task", "graph"]);
     assert!(text.contains("count \"lines\"") && text.contains("merge"), "{text}");
     let dot = crew.ok(&["task", "graph", "--format", "dot"]);
-    assert!(dot.starts_with("digraph") && dot.contains("->") && dot.contains("count \\\"lines\\\"") && dot.trim_end().ends_with('}'), "{dot}");
+    assert!(
+        dot.starts_with("digraph")
+            && dot.contains("->")
+            && dot.contains("count \\\"lines\\\"")
+            && dot.trim_end().ends_with('}'),
+        "{dot}"
+    );
     let mermaid = crew.ok(&["task", "graph", "--format", "mermaid"]);
     assert!((mermaid.starts_with("graph") || mermaid.starts_with("flowchart")) && mermaid.contains("-->"), "{mermaid}");
     crew.fails(2, &["task", "graph", "--format", "png"]);
