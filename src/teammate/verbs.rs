@@ -8,7 +8,7 @@ use crate::act::outbox::{Reply, Wish};
 use crate::act::{ActError, Answer, Done, Verb, Who, act};
 use crate::decide::teammate::{Effect, Event, Teammate};
 use crate::model::id::{RequestId, TaskId};
-use crate::model::request::{RequestKind, RequestState};
+use crate::model::request::RequestKind;
 use crate::os::clock;
 use crate::store::{Durability, Journal, StoreError, Tail};
 
@@ -108,9 +108,7 @@ fn perform(
             Ok(Answer::of(json!({"ready": true})))
         }
         Verb::Ack { ids, up_to } => Ok(Answer::of(json!({"read": inbox.ack(&ids, up_to)?}))),
-        Verb::Decide { request_id, approve, feedback, .. }
-            if teammate.asked().is_some_and(|(id, _)| id == request_id) =>
-        {
+        Verb::Decide { request_id, approve, feedback, .. } if own_shutdown(context, teammate, request_id)? => {
             let effects = teammate
                 .own_decision(request_id, approve, feedback)
                 .map_err(|(code, text)| ActError::new(code, text))?;
@@ -119,9 +117,6 @@ fn perform(
             Ok(Answer::of(json!({"id": request_id, "state": state})))
         }
         verb => {
-            if let Verb::Decide { request_id, .. } = &verb {
-                not_decided_before(context, *request_id)?;
-            }
             let about = Concern::of(&verb);
             let done = act(&mut context.desk, &who, wish.id, verb)?;
             let answer = match done {
@@ -134,17 +129,13 @@ fn perform(
     }
 }
 
-/// A member decides its own shutdown once: the second word on it comes too late, and is not one about another's.
-fn not_decided_before(context: &mut Context, id: RequestId) -> Result<(), ActError> {
-    let request = context.desk.ledger.view()?.0.get(id);
-    match request.filter(|r| r.kind == RequestKind::Shutdown && r.member == context.place.member) {
-        Some(request) if request.state != RequestState::Open => {
-            let state = request.state.as_str();
-            Err(ActError::conflict(format!("request {id} is {state} already")))
-        }
-        Some(_) => Err(ActError::conflict(format!("request {id} is not open for this member any more"))),
-        None => Ok(()),
+/// Whether a request is this member's own shutdown, be it open or decided already.
+fn own_shutdown(context: &mut Context, teammate: &Teammate, id: RequestId) -> Result<bool, ActError> {
+    if teammate.asked().is_some_and(|(asked, _)| asked == id) {
+        return Ok(true);
     }
+    let request = context.desk.ledger.view()?.0.get(id);
+    Ok(request.is_some_and(|r| r.kind == RequestKind::Shutdown && r.member == context.place.member))
 }
 
 /// What a verb of the program means for its teammate's state.
