@@ -15,3 +15,5 @@ mod plans;
 mod requests;
 mod keyboard;
 mod tasks;
+mod cli;
+mod restarts;
