@@ -52,9 +52,9 @@ pub(super) fn decide(id: &RequestRef, said: &Said<'_>, globals: &Globals) -> Res
     let id = id.resolve(known.iter().map(|r| r.id))?;
     let request = known.iter().find(|r| r.id == id);
     let me = client.name();
-    if let Some(late) = request.filter(|r| {
-        r.kind == RequestKind::Shutdown && r.member == me && r.state != RequestState::Open
-    }) {
+    if let Some(late) =
+        request.filter(|r| r.kind == RequestKind::Shutdown && r.member == me && r.state != RequestState::Open)
+    {
         // Its teammate may be gone, and needs not be asked.
         return Err(CommandError::conflict(format!("request {id} is {} already", late.state.as_str()))
             .hint("`crewmux requests --all` shows what was decided"));

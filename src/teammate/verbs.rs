@@ -108,9 +108,7 @@ fn perform(
             Ok(Answer::of(json!({"ready": true})))
         }
         Verb::Ack { ids, up_to } => Ok(Answer::of(json!({"read": inbox.ack(&ids, up_to)?}))),
-        Verb::Decide { request_id, approve, feedback, .. }
-            if own_shutdown(context, teammate, request_id)? =>
-        {
+        Verb::Decide { request_id, approve, feedback, .. } if own_shutdown(context, teammate, request_id)? => {
             let effects = teammate
                 .own_decision(request_id, approve, feedback)
                 .map_err(|(code, text)| ActError::new(code, text))?;

@@ -106,7 +106,13 @@ fn json_has_every_documented_key() {
     has(&status["tasks"], &["pending", "in_progress", "completed", "failed"]);
     assert!(status["requests"].is_u64());
     for member in status["members"].as_array().expect("members") {
-        has(member, &["name", "agent_id", "engine", "state", "alive", "pid", "pane_id", "unread", "queued", "task", "restarts", "exit"]);
+        has(
+            member,
+            &[
+                "name", "agent_id", "engine", "state", "alive", "pid", "pane_id", "unread", "queued", "task",
+                "restarts", "exit",
+            ],
+        );
     }
     let teams = crew.json(&["ls"]);
     has(&teams[0], &["team", "alive", "members", "created_at", "cwd", "session"]);
@@ -125,12 +131,29 @@ fn json_has_every_documented_key() {
     assert_eq!(inbox.lines().count(), 2);
     for line in inbox.lines() {
         let message: Value = serde_json::from_str(line).expect("a message a line");
-        has(&message, &["seq", "ts", "id", "from", "to", "type", "priority", "summary", "reply_to", "body", "read", "verified"]);
+        has(
+            &message,
+            &["seq", "ts", "id", "from", "to", "type", "priority", "summary", "reply_to", "body", "read", "verified"],
+        );
     }
 
     let task = [
-        "id", "subject", "description", "active_form", "status", "owner", "blocks", "blocked_by", "requires", "run", "timeout",
-        "retries", "attempts", "epoch", "metadata", "result",
+        "id",
+        "subject",
+        "description",
+        "active_form",
+        "status",
+        "owner",
+        "blocks",
+        "blocked_by",
+        "requires",
+        "run",
+        "timeout",
+        "retries",
+        "attempts",
+        "epoch",
+        "metadata",
+        "result",
     ];
     has(&crew.json(&["task", "add", "work", "--meta", "k=1"]), &task);
     has(&crew.json(&["task", "list"])[0], &task);
@@ -143,7 +166,10 @@ fn json_has_every_documented_key() {
     assert_eq!(waited.code, 5);
     has(&serde_json::from_str(&waited.out).expect("json"), &["id", "state", "feedback"]);
     until("it is open", || crew.json(&["requests"]).as_array().is_some_and(|r| !r.is_empty()));
-    has(&crew.json(&["requests"])[0], &["id", "kind", "from", "state", "created_at", "expires", "summary", "body", "decision"]);
+    has(
+        &crew.json(&["requests"])[0],
+        &["id", "kind", "from", "state", "created_at", "expires", "summary", "body", "decision"],
+    );
 
     let events = crew.ok(&["events", "--json"]);
     for line in events.lines() {
@@ -171,7 +197,10 @@ fn a_bad_spec_is_a_usage_error_with_its_place_and_starts_nothing() {
     for (spec, word) in [
         (format!("{team}colour = \"red\"\n"), "colour"),
         (format!("{team}prompt = 3\n"), "prompt"),
-        (format!("{team}[[member]]\nname = \"b\"\nengine = \"command\"\ncommand = [\"no-such-program\"]\n"), "no-such-program"),
+        (
+            format!("{team}[[member]]\nname = \"b\"\nengine = \"command\"\ncommand = [\"no-such-program\"]\n"),
+            "no-such-program",
+        ),
         (
             format!(
                 "{team}[[task]]\nkey = \"x\"\nsubject = \"x\"\nblocked_by = [\"y\"]\n[[task]]\nkey = \"y\"\nsubject = \"y\"\nblocked_by = [\"x\"]\n"
@@ -193,7 +222,9 @@ fn a_bad_spec_is_a_usage_error_with_its_place_and_starts_nothing() {
     crew.fails(2, &["up", "./bad.toml"]);
     crew.fails(2, &["up", "./absent.toml"]);
     crew.fails(2, &["up", "absent"]);
-    assert!(!crew.home().join("teams").exists() || std::fs::read_dir(crew.home().join("teams")).expect("it").count() == 0);
+    assert!(
+        !crew.home().join("teams").exists() || std::fs::read_dir(crew.home().join("teams")).expect("it").count() == 0
+    );
 }
 
 #[test]
@@ -287,7 +318,9 @@ fn a_closed_pipe_is_a_quiet_end() {
     let crew = Crew::new();
     crew.up(DUO);
     let crewmux = env!("CARGO_BIN_EXE_crewmux");
-    let script = format!("for v in status events 'task list' ls requests; do {crewmux} $v 2>>errors | true; done; {crewmux} man | head -1 >/dev/null 2>>errors");
+    let script = format!(
+        "for v in status events 'task list' ls requests; do {crewmux} $v 2>>errors | true; done; {crewmux} man | head -1 >/dev/null 2>>errors"
+    );
     let mut shell = std::process::Command::new("sh");
     shell.arg("-c").arg(script).current_dir(crew.dir());
     shell.env("CREWMUX_HOME", crew.home()).env("XDG_RUNTIME_DIR", crew.dir().join("run"));

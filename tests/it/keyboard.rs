@@ -38,7 +38,11 @@ fn ctrl_c_in_a_workers_pane_ends_the_task_and_not_the_worker() {
     let pid: u32 = crew.awaits("pid").trim().parse().expect("a pid");
     crew.tmux("desk", &["send-keys", "-t", &pane(&crew, "hand"), "C-c"]);
     until("the task has failed", || task(&crew, "1")["status"] == "failed");
-    assert!(task(&crew, "1")["result"]["error"].as_str().is_some_and(|e| e.contains("keyboard")), "{}", task(&crew, "1"));
+    assert!(
+        task(&crew, "1")["result"]["error"].as_str().is_some_and(|e| e.contains("keyboard")),
+        "{}",
+        task(&crew, "1")
+    );
     until("its program is gone", || !lives(pid));
     assert_eq!(crew.status("desk", "hand")["restarts"], 0);
     crew.ok(&["task", "add", "next", "--run", "--", "true"]);
@@ -67,11 +71,9 @@ fn ctrl_z_in_a_pane_stops_nothing_and_is_told() {
 #[test]
 fn a_pane_that_a_person_closes_is_a_stop_of_that_member() {
     let crew = Crew::new();
-    crew.up(
-        "v = 1\nname = \"desk\"\n[[member]]\nname = \"voice\"\nengine = \"command\"\nrestart = \"always\"\n\
+    crew.up("v = 1\nname = \"desk\"\n[[member]]\nname = \"voice\"\nengine = \"command\"\nrestart = \"always\"\n\
          command = [\"sh\", \"-c\", \"trap '' HUP TERM; echo $$$$ >pid; while :; do sleep 1; done\"]\n\
-         [[member]]\nname = \"hand\"\nengine = \"worker\"\nrestart = \"always\"\n",
-    );
+         [[member]]\nname = \"hand\"\nengine = \"worker\"\nrestart = \"always\"\n");
     let pid: u32 = crew.awaits("pid").trim().parse().expect("a pid");
     crew.ok(&["task", "add", "long", "--owner", "hand", "--run", "--", "sh", "-c", "echo $$ >task; exec sleep 1000"]);
     let task_pid: u32 = crew.awaits("task").trim().parse().expect("a pid");
@@ -105,10 +107,8 @@ const HOSTILE: [&str; 8] = [
 #[test]
 fn mail_on_stdin_is_a_json_line_each_and_arrives_byte_for_byte() {
     let crew = Crew::new();
-    crew.up(
-        "v = 1\nname = \"desk\"\n[[member]]\nname = \"ear\"\nengine = \"command\"\ndeliver = \"stdin\"\n\
-         command = [\"sh\", \"-c\", \"exec cat >heard\"]\n",
-    );
+    crew.up("v = 1\nname = \"desk\"\n[[member]]\nname = \"ear\"\nengine = \"command\"\ndeliver = \"stdin\"\n\
+         command = [\"sh\", \"-c\", \"exec cat >heard\"]\n");
     let mut texts: Vec<String> = HOSTILE.iter().map(|t| (*t).to_owned()).collect();
     texts.push("two\nlines\n\nand more\n".to_owned());
     texts.push("\u{1b}[201~\u{1b}[31mred\u{7}\u{3}\u{1a}".to_owned());
@@ -164,7 +164,8 @@ fn a_program_that_gets_pastes_is_a_member_when_it_says_ready() {
         "v = 1\nname = \"desk\"\n[[member]]\nname = \"ear\"\nengine = \"command\"\ndeliver = \"paste\"\n\
          command = [\"sh\", \"-c\", \"while [ ! -e go ]; do sleep 0.02; done; crewmux ready && exec sleep 1000\"]\n",
     );
-    let mut child = crew.command(&["up", up.to_str().expect("plain")]).stdout(std::process::Stdio::null()).spawn().expect("starts");
+    let mut child =
+        crew.command(&["up", up.to_str().expect("plain")]).stdout(std::process::Stdio::null()).spawn().expect("starts");
     until("its program runs", || crew.roster("desk")["reserved"][0]["pane_id"].is_string());
     assert!(child.try_wait().expect("a child").is_none(), "not up yet");
     assert_eq!(crew.roster("desk")["launched"], false);
