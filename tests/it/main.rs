@@ -6,10 +6,10 @@ mod support;
 
 mod names;
 
+mod decisions;
 mod ending;
 mod mail;
-mod smoke;
-mod tmux;
-mod decisions;
 mod plans;
 mod requests;
+mod smoke;
+mod tmux;
