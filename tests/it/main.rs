@@ -4,12 +4,13 @@
 mod puppet;
 mod support;
 
-mod names;
-
 mod decisions;
 mod ending;
+mod keyboard;
 mod mail;
+mod names;
 mod plans;
 mod requests;
 mod smoke;
+mod tasks;
 mod tmux;
