@@ -4,6 +4,8 @@
 mod puppet;
 mod support;
 
+mod docs;
+
 mod names;
 
 mod ending;
