@@ -159,6 +159,7 @@ pub(super) fn list_all(format: &str) -> Cmd {
 }
 
 pub(super) fn list_session(session: &str, format: &str) -> Cmd {
+    // Without the colon it would be taken for a window's name.
     ListPanes::new().session().format(format).target(format!("{session}:")).build().into()
 }
 

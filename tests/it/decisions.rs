@@ -21,9 +21,7 @@ fn shutdown(crew: &Crew, args: &[&str]) -> (std::process::Child, String) {
         id = open[0]["id"].as_str().unwrap_or_default().to_owned();
         !id.is_empty()
     });
-    until("the program can read it", || {
-        crew.inside("hand", "crewmux inbox --json").out.contains("shutdown_request")
-    });
+    until("the program can read it", || crew.inside("hand", "crewmux inbox --json").out.contains("shutdown_request"));
     (child, id)
 }
 
@@ -104,5 +102,8 @@ fn the_operator_may_speak_for_a_member() {
     crew.ok(&["approve", &id, "--member", "hand"]);
     assert_eq!(ended(child).code, 0);
     let all: Value = crew.json(&["requests", "--all"]);
-    assert!(all.as_array().is_some_and(|r| r.iter().any(|r| r["id"] == id.as_str() && r["state"] == "approved")), "{all}");
+    assert!(
+        all.as_array().is_some_and(|r| r.iter().any(|r| r["id"] == id.as_str() && r["state"] == "approved")),
+        "{all}"
+    );
 }

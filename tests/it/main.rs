@@ -4,14 +4,14 @@
 mod puppet;
 mod support;
 
-mod docs;
-
-mod names;
-
-mod ending;
-mod mail;
-mod smoke;
-mod tmux;
 mod decisions;
+mod docs;
+mod ending;
+mod keyboard;
+mod mail;
+mod names;
 mod plans;
 mod requests;
+mod smoke;
+mod tasks;
+mod tmux;

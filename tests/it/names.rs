@@ -26,7 +26,8 @@ fn f25_like_and_foreign_names_are_teams_of_their_own() {
     let mut wanted = names;
     wanted.sort_unstable();
     assert_eq!(seen, wanted);
-    let mut sessions: Vec<&str> = listed.as_array().expect("teams").iter().filter_map(|t| t["session"].as_str()).collect();
+    let mut sessions: Vec<&str> =
+        listed.as_array().expect("teams").iter().filter_map(|t| t["session"].as_str()).collect();
     sessions.dedup();
     assert_eq!(sessions.len(), 4, "{listed}");
     assert_eq!(std::fs::read_dir(crew.home().join("teams")).expect("teams").count(), 4);
@@ -37,7 +38,11 @@ fn f25_like_and_foreign_names_are_teams_of_their_own() {
     crew.ok(&["down", "--team", "a_b"]);
     for left in &names[1..] {
         let status = crew.json(&["status", "--team", left]);
-        assert_eq!(status["members"].as_array().and_then(|m| m.last()).map(|m| &m["alive"]), Some(&true.into()), "{status}");
+        assert_eq!(
+            status["members"].as_array().and_then(|m| m.last()).map(|m| &m["alive"]),
+            Some(&true.into()),
+            "{status}"
+        );
     }
     crew.fails(3, &["status", "--team", "a_b"]);
 }
@@ -179,12 +184,15 @@ fn f29_a_launch_whose_program_dies_is_undone_and_says_why() {
 #[test]
 fn f29_a_spawn_whose_program_dies_or_never_starts_leaves_the_team_as_it_was() {
     let crew = Crew::new();
-    crew.up("v = 1\nname = \"steady\"\n[limits]\nhello = \"700ms\"\n[[member]]\nname = \"hand\"\nengine = \"worker\"\n");
+    crew.up(
+        "v = 1\nname = \"steady\"\n[limits]\nhello = \"700ms\"\n[[member]]\nname = \"hand\"\nengine = \"worker\"\n",
+    );
     let script = crew.script("broken", "#!/no/such/interpreter\n");
     let gone = crew.fails(1, &["spawn", "ghost", "--", script.to_str().expect("plain")]);
     assert!(gone.err.contains("`ghost` did not start"), "{}", gone.err);
     // It is never ready: it should say so, and does not.
-    let silent = crew.fails(1, &["spawn", "silent", "--deliver", "paste", "--", "sh", "-c", "echo warming up; exec sleep 1000"]);
+    let silent =
+        crew.fails(1, &["spawn", "silent", "--deliver", "paste", "--", "sh", "-c", "echo warming up; exec sleep 1000"]);
     assert!(silent.err.contains("did not say hello in time"), "{}", silent.err);
     assert!(silent.err.contains("warming up"), "{}", silent.err);
     assert_eq!(members(&crew, "steady"), ["hand"]);
@@ -199,14 +207,17 @@ fn f29_a_spawn_whose_program_dies_or_never_starts_leaves_the_team_as_it_was() {
 #[test]
 fn f30_a_member_cannot_start_members() {
     let crew = Crew::new();
-    let spec = format!("v = 1\nname = \"flat\"\n{}[[member]]\nname = \"peer\"\nengine = \"worker\"\n", crew.puppet("hand"));
+    let spec =
+        format!("v = 1\nname = \"flat\"\n{}[[member]]\nname = \"peer\"\nengine = \"worker\"\n", crew.puppet("hand"));
     crew.up(&spec);
     let tried = crew.inside("hand", "crewmux spawn child --engine worker");
     assert_eq!(tried.code, 4, "{tried:#?}");
     assert!(tried.err.contains("flat"), "it says the rule: {}", tried.err);
     // Neither a cleaned environment nor a session of its own makes an operator.
     let clean = "env -u CREWMUX_MEMBER -u CREWMUX_LIFE -u CREWMUX_TEAM -u CREWMUX_AGENT_ID crewmux --team flat";
-    for verb in ["spawn child --engine worker", "stop peer", "restart peer", "shutdown peer", "shutdown --all", "down --force"] {
+    for verb in
+        ["spawn child --engine worker", "stop peer", "restart peer", "shutdown peer", "shutdown --all", "down --force"]
+    {
         let tried = crew.inside("hand", &format!("{clean} {verb}"));
         assert_eq!(tried.code, 4, "{verb}: {tried:#?}");
         let tried = crew.inside("hand", &format!("setsid -w {clean} {verb}"));

@@ -16,7 +16,8 @@ fn planners(crew: &Crew) -> String {
 
 /// Submits a plan from the planner's pane; its id.
 fn submit(crew: &Crew, text: &str) -> String {
-    let sent = crew.inside("planner", &format!("printf '%s\\n' '{text}' | crewmux plan submit --summary 'the {text}' --json"));
+    let sent =
+        crew.inside("planner", &format!("printf '%s\\n' '{text}' | crewmux plan submit --summary 'the {text}' --json"));
     assert_eq!(sent.code, 0, "{sent:#?}\n{}", crew.trouble());
     let answer: Value = serde_json::from_str(&sent.out).expect("json");
     let id = answer["id"].as_str().expect("an id").to_owned();

@@ -48,8 +48,7 @@ fn f08_damage_is_stepped_over_counted_and_never_repeated() {
     until("all was read", || crew.status("t", "writer")["unread"] == 0);
     // People can read the mailbox too.
     let shown = crew.ok(&["inbox", "--member", "writer", "--all", "--json"]);
-    let shown: Vec<String> =
-        shown.lines().map(|l| text_of(&serde_json::from_str(l).expect("a message"))).collect();
+    let shown: Vec<String> = shown.lines().map(|l| text_of(&serde_json::from_str(l).expect("a message"))).collect();
     assert_eq!(shown, sent);
     // Nothing was said about it again and again.
     let log = std::fs::read_to_string(crew.member("t", "writer").join("teammate.log")).unwrap_or_default();

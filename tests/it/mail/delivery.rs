@@ -83,7 +83,9 @@ fn f04_a_team_needs_neither_terminal_nor_client_nor_input() {
     let program = command.get_program().to_owned();
     let mut bare = std::process::Command::new("setsid");
     bare.args(["-w", "sh", "-c", "exec \"$0\" run ./spec.toml <&- >&- 2>&-"]).arg(program).env_clear();
-    bare.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?)))).env_remove("TERM").env_remove("LANG");
+    bare.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .env_remove("TERM")
+        .env_remove("LANG");
     bare.current_dir(crew.dir());
     let ran = bare.output().expect("setsid runs");
     assert!(ran.status.success(), "{ran:?}\n{}", crew.trouble());
@@ -95,7 +97,8 @@ fn f04_a_team_needs_neither_terminal_nor_client_nor_input() {
 fn f05_a_shutdown_reaches_a_member_whose_program_is_busy_for_an_hour() {
     let crew = Crew::new();
     let busy = "\n[[member]]\nname = \"busy\"\nengine = \"command\"\ncommand = [\"sleep\", \"3600\"]\n";
-    let deaf = "\n[[member]]\nname = \"deaf\"\nengine = \"command\"\ndeliver = \"stdin\"\ncommand = [\"sleep\", \"3600\"]\n";
+    let deaf =
+        "\n[[member]]\nname = \"deaf\"\nengine = \"command\"\ndeliver = \"stdin\"\ncommand = [\"sleep\", \"3600\"]\n";
     let hand = "\n[[member]]\nname = \"hand\"\nengine = \"worker\"\non_shutdown = \"now\"\n\
                 [[task]]\nsubject = \"long\"\nrun = [\"sleep\", \"3600\"]\n";
     crew.up(&(team("t") + busy + deaf + hand));
@@ -118,11 +121,9 @@ fn f05_a_shutdown_reaches_a_member_whose_program_is_busy_for_an_hour() {
 #[test]
 fn f05_a_worker_that_finishes_its_task_first_is_stopped_at_the_deadline() {
     let crew = Crew::new();
-    crew.up(
-        &(team("t")
-            + "\n[[member]]\nname = \"hand\"\nengine = \"worker\"\n\
-               [[task]]\nsubject = \"long\"\nrun = [\"sleep\", \"3600\"]\n"),
-    );
+    crew.up(&(team("t")
+        + "\n[[member]]\nname = \"hand\"\nengine = \"worker\"\n\
+               [[task]]\nsubject = \"long\"\nrun = [\"sleep\", \"3600\"]\n"));
     until("the task runs", || crew.status("t", "hand")["state"] == "busy");
     let answer = crew.json(&["shutdown", "hand", "--grace", "300ms"]);
     assert_eq!(answer["stopped"][0], "hand", "{answer}");

@@ -64,7 +64,7 @@ fn f12_a_full_disk_is_an_error_and_loses_nothing() {
     let before = inbox_bytes(&crew, "writer");
     let failed = crew.fails(1, &["send", "writer", &text]);
     assert!(failed.out.is_empty(), "nothing says that it was sent: {}", failed.out);
-    assert!(failed.err.contains("inbox.jsonl") && failed.err.contains("space"), "what and why: {}", failed.err);
+    assert!(failed.err.contains("inbox.jsonl") && failed.err.contains("disk"), "what and why: {}", failed.err);
     assert!(inbox_bytes(&crew, "writer") == before, "the file is as before");
     let inside = crew.inside("hand", &format!("crewmux send writer {text}"));
     assert!(matches!(inside.code, 1 | 5), "{inside:?}");
@@ -110,7 +110,7 @@ fn f12_a_folder_that_cannot_be_written_is_an_error() {
 #[test]
 fn f12_no_team_comes_up_on_a_full_disk() {
     let crew = Crew::new();
-    let Some(mount) = Mount::make(&crew.home(), &["-t", "tmpfs", "-o", "size=64k,mode=700", "tmpfs"]) else { return };
+    let Some(mount) = Mount::make(&crew.home(), &["-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs"]) else { return };
     let filler = fill(&crew.home());
     let spec = crew.write("spec.toml", &(team("t") + &crew.taker("writer")));
     let spec = spec.to_str().expect("plain");

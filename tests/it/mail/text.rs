@@ -6,9 +6,21 @@ use crate::support::{Crew, until};
 /// Texts that were cut, split or run by others.
 fn texts() -> Vec<String> {
     let mut texts: Vec<String> = [
-        "ends with ;", ";", "-x --leading", "--", "'single' \"double\" `back`", "$(touch run-me) $HOME ${X} && false",
-        "a\\nb \\; \\\\", "{\"json\": [1, \"two\"]}", "two\nlines\n\nand a last", "emoji 🦀 日本 e\u{301}", "tab\tin",
-        "~ # ! % * ? [x] <y>", "C-c Enter", "  spaces around  ", "100% %s %d",
+        "ends with ;",
+        ";",
+        "-x --leading",
+        "--",
+        "'single' \"double\" `back`",
+        "$(touch run-me) $HOME ${X} && false",
+        "a\\nb \\; \\\\",
+        "{\"json\": [1, \"two\"]}",
+        "two\nlines\n\nand a last",
+        "emoji 🦀 日本 e\u{301}",
+        "tab\tin",
+        "~ # ! % * ? [x] <y>",
+        "C-c Enter",
+        "  spaces around  ",
+        "100% %s %d",
     ]
     .map(str::to_owned)
     .to_vec();
@@ -82,16 +94,17 @@ fn f13_every_byte_arrives_as_a_paste() {
     for text in &all {
         crew.ok(&["send", "*", "--", text]);
         // Only text is left of it, and line ends are what Enter sends.
-        let typed: String =
-            text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect::<String>().replace('\n', "\r");
+        let typed: String = text
+            .chars()
+            .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
+            .collect::<String>()
+            .replace('\n', "\r");
         plain += &format!("{typed}\r");
         marked += &format!("\u{1b}[200~{typed}\u{1b}[201~\r");
     }
     for (name, wanted) in [("plain", plain), ("marked", marked)] {
         let file = crew.dir().join(format!("pasted-{name}"));
-        until(&format!("{name} has it all"), || {
-            std::fs::metadata(&file).is_ok_and(|m| m.len() >= wanted.len() as u64)
-        });
+        until(&format!("{name} has it all"), || std::fs::metadata(&file).is_ok_and(|m| m.len() >= wanted.len() as u64));
         let bytes = std::fs::read(&file).expect("the paste");
         let differs = bytes.iter().zip(wanted.as_bytes()).position(|(a, b)| a != b);
         let near = differs.unwrap_or(0).saturating_sub(20);

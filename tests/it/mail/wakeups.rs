@@ -13,7 +13,12 @@ fn f14_without_inotify_mail_arrives_all_the_same() {
     let plain = crew.command(&[]);
     let mut command = std::process::Command::new("unshare");
     command
-        .args(["-Ur", "sh", "-c", "echo 0 >/proc/sys/user/max_inotify_instances || exit 99; exec \"$0\" up ./spec.toml"])
+        .args([
+            "-Ur",
+            "sh",
+            "-c",
+            "echo 0 >/proc/sys/user/max_inotify_instances || exit 99; exec \"$0\" up ./spec.toml",
+        ])
         .arg(plain.get_program())
         .current_dir(crew.dir())
         .env_clear()
