@@ -1,18 +1,20 @@
 //! Behaviour through the real program and a real tmux. One binary, a module a behaviour; a test that
 //! shows a case from the field carries its id (`f07_…`).
 
+mod puppet;
+mod support;
+
 mod cli;
 mod decisions;
+mod docs;
 mod ending;
 mod keyboard;
 mod mail;
 mod names;
 mod plans;
-mod puppet;
 mod requests;
 mod restarts;
 mod results;
 mod smoke;
-mod support;
 mod tasks;
 mod tmux;
