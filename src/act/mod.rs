@@ -17,6 +17,8 @@ pub mod outbox;
 pub mod outlook;
 pub mod send;
 pub mod task;
+#[cfg(test)]
+pub(crate) mod testing;
 mod verb;
 pub mod who;
 

@@ -110,3 +110,62 @@ pub fn how_it_ended(exit: &Exit) -> Option<String> {
         (None, None, reason) => Some(reason.to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Made, member, name, task};
+    use super::*;
+
+    fn ended(text: &str, code: i32) -> Member {
+        let mut out = member(text, EngineKind::Command);
+        out.is_active = false;
+        out.exit = Some(Exit {
+            life: out.life,
+            code: Some(code),
+            signal: None,
+            reason: "exited".to_owned(),
+            at: crate::os::clock::now(),
+        });
+        out
+    }
+
+    #[test]
+    fn a_team_without_tasks_is_done_when_its_programs_have_ended() {
+        let mut made = Made::team(&[member("a", EngineKind::Command), member("w", EngineKind::Worker)]);
+        assert!(!outlook(&mut made.desk).unwrap().done);
+
+        let mut made = Made::team(&[ended("a", 0), member("w", EngineKind::Worker)]);
+        let look = outlook(&mut made.desk).unwrap();
+        assert!(look.done && look.all_completed);
+
+        let mut made = Made::team(&[ended("a", 0), ended("b", 3)]);
+        let look = outlook(&mut made.desk).unwrap();
+        assert!(look.done && !look.all_completed);
+        assert_eq!(look.failed_members, [(name("b"), "exit code 3".to_owned())]);
+    }
+
+    #[test]
+    fn tasks_that_nobody_can_take_end_it_and_are_named() {
+        let mut made = Made::team(&[member("a", EngineKind::Worker)]);
+        made.tasks(&[task(1, TaskStatus::Pending)]);
+        let look = outlook(&mut made.desk).unwrap();
+        assert!(!look.done && look.stuck.is_empty());
+
+        let mut made = Made::team(&[ended("a", 0)]);
+        made.tasks(&[task(1, TaskStatus::Pending), task(2, TaskStatus::Failed), task(3, TaskStatus::Completed)]);
+        let look = outlook(&mut made.desk).unwrap();
+        assert!(look.done && !look.all_completed);
+        assert_eq!(look.stuck, [(TaskId(1), "task 1".to_owned(), "nobody is left to take it".to_owned())]);
+        assert_eq!(look.failed, [(TaskId(2), "task 2".to_owned(), "failed".to_owned())]);
+        assert_eq!(look.counts, Counts { pending: 1, in_progress: 0, completed: 1, failed: 1 });
+    }
+
+    #[test]
+    fn someone_who_is_still_starting_may_take_a_task() {
+        let mut made = Made::team(&[]);
+        made.tasks(&[task(1, TaskStatus::Pending)]);
+        assert!(outlook(&mut made.desk).unwrap().done);
+        made.roster(|team| team.reserved.push(member("a", EngineKind::Worker)));
+        assert!(!outlook(&mut made.desk).unwrap().done);
+    }
+}

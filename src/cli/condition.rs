@@ -16,7 +16,7 @@ pub const STATES: [&str; 10] =
 /// One condition of `wait --for`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// Nobody works and no mail is unread.
+    /// Nobody works, and nothing waits that somebody would take up by itself.
     Idle,
     /// No task is in progress and none can still be claimed.
     Done,

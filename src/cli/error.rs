@@ -98,12 +98,6 @@ impl CommandError {
         interrupted => Interrupted,
     }
 
-    /// A verb whose body is still to come.
-    #[must_use]
-    pub fn not_wired(verb: &str) -> Self {
-        Self::failed(format!("`{verb}` is not wired yet"))
-    }
-
     /// An error and its sources as message and causes.
     #[must_use]
     pub fn from_error(kind: ErrorKind, error: &dyn Error) -> Self {

@@ -9,6 +9,7 @@ pub mod interrupt;
 pub mod log;
 mod log_lines;
 pub mod mailbox;
+mod met;
 pub mod output;
 mod pane;
 pub mod progress;

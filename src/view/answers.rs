@@ -92,20 +92,52 @@ impl RunView {
     }
 }
 
+/// How bad what `doctor` found is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    Fine,
+    /// It works, and could be better.
+    Warning,
+    /// It does not work, or something was lost.
+    Broken,
+}
+
 /// One look of `doctor`, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
+    /// Whether it works.
     pub ok: bool,
+    pub severity: Severity,
     pub what: String,
+    /// What was found, and what that means.
     pub detail: String,
+    /// The command that helps.
     pub hint: Option<String>,
+}
+
+impl Finding {
+    #[must_use]
+    pub fn new(severity: Severity, what: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { ok: severity != Severity::Broken, severity, what: what.into(), detail: detail.into(), hint: None }
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
 }
 
 /// The lines of `doctor`.
 #[must_use]
 pub fn findings(list: &[Finding], style: &Style) -> String {
     list.iter().fold(String::new(), |mut out, f| {
-        let (mark, ink) = if f.ok { ("✓", Ink::Green) } else { ("✗", Ink::Red) };
+        let (mark, ink) = match f.severity {
+            Severity::Fine => ("✓", Ink::Green),
+            Severity::Warning => ("!", Ink::Yellow),
+            Severity::Broken => ("✗", Ink::Red),
+        };
         let [what, detail] = [&f.what, &f.detail].map(|t| safe(t, Lines::Escape));
         out += &format!("{} {what}: {detail}\n", ink.paint(mark, style.color));
         if let Some(hint) = &f.hint {

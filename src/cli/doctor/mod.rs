@@ -1,0 +1,67 @@
+//! Checks this machine and a team's files.
+
+mod files;
+mod machine;
+mod members;
+
+use super::args::Globals;
+use super::error::CommandError;
+use super::{output, pane, team};
+use crate::act::Desk;
+use crate::model::name::Name;
+use crate::store::Home;
+use crate::view::answers::{Finding, Severity, findings};
+
+/// Check this machine and the teams' files, and say what to do
+///
+/// Looks only; changes nothing. With --team (or $CREWMUX_TEAM) one team is checked, else every team there is. Exits 1
+/// when something is broken; a warning is no failure.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  crewmux doctor
+  crewmux doctor --team audit --json")]
+pub struct Args {}
+
+pub fn run(_args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let home = Home::from_env()?;
+    let mut found = pane::block_on(async { Ok(machine::look(&home).await) })?;
+    for name in teams(globals, &home)? {
+        found.extend(team_findings(&home, &name));
+    }
+    if globals.json {
+        output::json(&found)?;
+    } else {
+        output::text(&findings(&found, &output::style()))?;
+    }
+    match found.iter().filter(|f| f.severity == Severity::Broken).count() {
+        0 => Ok(()),
+        1 => Err(CommandError::failed("one thing is broken")),
+        n => Err(CommandError::failed(format!("{n} things are broken"))),
+    }
+}
+
+/// The team that is named, which must be there; else all.
+fn teams(globals: &Globals, home: &Home) -> Result<Vec<Name>, CommandError> {
+    if globals.named_team()?.is_some() {
+        let name = team::resolve(globals, home)?;
+        Desk::open(home, &name)?;
+        return Ok(vec![name]);
+    }
+    Ok(home.teams()?)
+}
+
+/// A team that cannot be read is itself what was found.
+fn team_findings(home: &Home, name: &Name) -> Vec<Finding> {
+    let looked = Desk::open(home, name).map_err(CommandError::from).and_then(|mut desk| {
+        let mut found = members::look(&mut desk)?;
+        found.extend(files::look(&mut desk)?);
+        Ok(found)
+    });
+    looked.unwrap_or_else(|error| {
+        let hint = error.hints.first().cloned().unwrap_or_else(|| {
+            format!("`crewmux down --force --team {name}` ends what is left of it; its files go to dead/")
+        });
+        vec![Finding::new(Severity::Broken, format!("team {name}"), error.message).hint(hint)]
+    })
+}
