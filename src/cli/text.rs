@@ -15,8 +15,11 @@ pub fn given_or_stdin(given: &str) -> Result<String, CommandError> {
     }
 }
 
-/// What a file holds.
+/// What a file holds, or for `-` what stdin holds.
 pub fn from_file(path: &Path) -> Result<String, CommandError> {
+    if path == Path::new("-") {
+        return given_or_stdin("-");
+    }
     let name = path.display().to_string();
     let file = std::fs::File::open(path).or_fail(ErrorKind::Usage, || format!("cannot open {name}"))?;
     read(file, &name)

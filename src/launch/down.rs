@@ -56,9 +56,12 @@ pub fn down(home: &Home, name: &Name, options: &DownOptions, hold: Option<&Hold>
         let living = clear::living(&dir, &team)?;
         if !living.is_empty() && !options.force {
             let names: Vec<String> = living.iter().map(ToString::to_string).collect();
-            return Err(ActError::no_lead(name)
-                .cause(format!("members are active and there is no lead to ask them: {}", names.join(", ")))
-                .hint("`--force` ends them without asking"));
+            return Err(ActError::new(
+                6,
+                format!("no lead is running in team `{name}`, and members live: {}", names.join(", ")),
+            )
+            .hint(format!("`crewmux up --resume {name}` starts a lead, which can ask them to end"))
+            .hint("`--force` ends them without asking"));
         }
     }
     let mut notes = Vec::new();

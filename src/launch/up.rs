@@ -97,12 +97,14 @@ pub fn resume_held(home: &Home, name: &Name, interrupted: &AtomicBool, _hold: &H
     let tmux = Tmux::new(home.socket_dir(name)?.join(SOCKET));
     runtime()?.block_on(tmux.version()).map_err(|e| of_tmux("use tmux", &e))?;
     start_lead(home, name, Path::new(&team.cwd), &tmux, Some(&team))?;
-    let before = team.lead_life;
+    let (before, begun) = (team.lead_life, Instant::now());
     let resumed = wait_for(desk.dir.path(), LEAD_LIMIT + limit(&team), interrupted, || {
         let team = crate::store::roster::read_team(&desk.dir)?;
         let led = team.lead_life != before && desk.lead_alive()?;
-        let starting = team.teammates().any(|m| m.is_active && !is_settled(&desk.dir, m));
-        Ok((led && !starting).then_some(team))
+        let starting = team.teammates().any(|m| m.is_active && !lives(&desk.dir, m));
+        // A member that keeps failing waits longer and longer between two starts; nobody waits for that.
+        let enough = begun.elapsed() > limit(&team);
+        Ok((led && (!starting || enough)).then_some(team))
     })?;
     resumed.ok_or_else(|| {
         ActError::timed_out(format!("team `{name}` did not come back in time"))
@@ -110,9 +112,16 @@ pub fn resume_held(home: &Home, name: &Name, interrupted: &AtomicBool, _hold: &H
     })
 }
 
-fn is_settled(dir: &TeamDir, member: &crate::model::team::Member) -> bool {
+fn lives(dir: &TeamDir, member: &crate::model::team::Member) -> bool {
+    lease::is_held(&dir.member(&member.name).lease()).unwrap_or(false)
+        && status(dir, member)
+            .is_some_and(|s| !matches!(s, State::Starting | State::Stopping | State::Exited | State::Failed))
+}
+
+/// What the current life of a member says of itself.
+fn status(dir: &TeamDir, member: &crate::model::team::Member) -> Option<State> {
     let status: Option<Status> = document::read_json(&dir.member(&member.name).status()).ok().flatten();
-    status.is_some_and(|s| Some(s.life) == member.life && s.state != State::Starting)
+    status.filter(|s| Some(s.life) == member.life).map(|s| s.state)
 }
 
 /// A dead team of the same name makes room; a living one does not.
@@ -188,7 +197,7 @@ fn wait_launched(dir: &TeamDir, name: &Name, options: UpOptions<'_>) -> Result<T
         let held = lease::is_held(&dir.lead_lease())?;
         let team = crate::store::roster::read_team(dir)?;
         for member in team.teammates().chain(&team.reserved) {
-            if !told.contains(&member.name) && is_settled(dir, member) {
+            if !told.contains(&member.name) && status(dir, member).is_some_and(|s| s != State::Starting) {
                 told.insert(member.name.clone());
                 progress(&member.name, Step::Ready);
             }

@@ -36,6 +36,7 @@ pub fn lead_pane(home: &Path, team: &Name, cwd: &Path, maker: ProcessId) -> std:
     Ok(PaneSpec {
         argv,
         cwd: cwd.to_owned(),
+        env: Vec::new(),
         title: format!("team-lead@{team}"),
         label: format!("team-lead \u{b7} {team}"),
         color: "white".to_owned(),
@@ -65,6 +66,8 @@ pub fn teammate_pane(home: &Path, team: &Name, member: &Member, start: &Start) -
         argv,
         // The folder of the member may be gone by a restart; the program's start names it then.
         cwd: if Path::new(&member.cwd).is_dir() { member.cwd.clone().into() } else { "/".into() },
+        // From its first moment on, and not only once it has a lease, the process is known to be of this life.
+        env: vec![("CREWMUX_LIFE".to_owned(), start.life.to_string())],
         title: member.agent_id.to_string(),
         label: label(&member.name, "starting"),
         color: member.color.clone(),

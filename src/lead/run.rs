@@ -112,8 +112,12 @@ impl Process {
         let roster = LockedRoster::open(&desk.dir, &lease)?;
         let mut ledger: StateLog<LedgerLog> = StateLog::open(desk.dir.requests());
         let mut team = roster.team().clone();
+        let recorded = team.tmux.clone();
         let tmux = own_place(&mut team);
-        let lead = Lead::new(team, ledger.view()?.0.clone());
+        let tmux_lost = (recorded.server_pid, &recorded.server_start, &recorded.boot_id)
+            != (team.tmux.server_pid, &team.tmux.server_start, &team.tmux.boot_id);
+        let mut lead = Lead::new(team, ledger.view()?.0.clone());
+        lead.tmux_lost = tmux_lost;
         // What an earlier lead saw on the board is in the events already; the first one tells of all.
         if lead.team.launched {
             desk.board.view().map_err(LeadError::from)?;

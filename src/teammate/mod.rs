@@ -3,6 +3,7 @@
 //! It owns its member's mail, lease, status and exit record; the engine only carries work in and results
 //! out. It never touches tmux and never writes the roster.
 
+mod carry;
 mod context;
 pub mod engine;
 mod env;
@@ -11,6 +12,7 @@ mod run;
 mod screen;
 mod status;
 mod verbs;
+mod work;
 
 pub use context::{Place, StartError};
 pub use env::pack as pack_env;

@@ -1,38 +1,30 @@
 //! The teammate's loop: one task on the main thread, so that the parent-death signal of its children
 //! follows the process and not a passing thread.
 
-use std::time::Duration;
-
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::context::{Context, Place, StartError};
 use super::engine::command::Command;
-use super::engine::worker::{Job, Worker};
-use super::engine::{EngineEvent, TaskEnd};
+use super::engine::worker::Worker;
+use super::engine::{Engine, EngineEvent};
 use super::env;
 use super::mail::{self, Inbox};
 use super::screen::Screen;
 use super::status::StatusFile;
 use super::verbs::{self, Outbox};
+use crate::act::Verb;
 use crate::act::outbox::Wish;
-use crate::act::{Done, Verb, Who, act};
-use crate::decide::authority::Authority;
-use crate::decide::board::Caller;
-use crate::decide::teammate::{Effect, Ended, Event, Teammate};
-use crate::model::id::{MessageId, TaskId};
-use crate::model::message::{Body, Lane, Message, Priority};
-use crate::model::name::Name;
+use crate::decide::teammate::{Ended, Event, Teammate};
+use crate::model::id::TaskId;
+use crate::model::message::{Body, Lane};
 use crate::model::spec::{Deliver, EngineKind};
-use crate::model::task::{TaskResult, Usage};
-use crate::model::team::Exit;
 use crate::os::clock;
-use crate::os::life::end_life;
 use crate::os::reap::{Reaper, become_subreaper};
 use crate::os::spawn::Program;
 use crate::store::intake::Intake;
-use crate::store::{Durability, StoreError, Watch, document, mailbox};
+use crate::store::{StoreError, Watch};
 
 /// Runs a teammate until its life is over; the exit code of its process.
 ///
@@ -55,30 +47,26 @@ pub fn run(place: Place) -> Result<u8, StartError> {
     code
 }
 
-enum Engine {
-    None,
-    Command(Command),
-    Worker(Worker),
-}
-
-struct Process {
-    context: Context,
-    teammate: Teammate,
-    engine: Engine,
-    inbox: Inbox,
-    control: Intake,
-    outbox: Outbox,
+pub(super) struct Process {
+    pub(super) context: Context,
+    pub(super) teammate: Teammate,
+    pub(super) engine: Engine,
+    pub(super) inbox: Inbox,
+    pub(super) control: Intake,
+    pub(super) outbox: Outbox,
     /// Verbs that came before the lead's welcome.
-    held: Vec<Wish>,
-    status: StatusFile,
-    watch: Watch,
-    events: mpsc::UnboundedReceiver<EngineEvent>,
-    told: mpsc::UnboundedSender<EngineEvent>,
-    screen: Option<Screen>,
+    pub(super) held: Vec<Wish>,
+    pub(super) status: StatusFile,
+    pub(super) watch: Watch,
+    pub(super) events: mpsc::UnboundedReceiver<EngineEvent>,
+    pub(super) told: mpsc::UnboundedSender<EngineEvent>,
+    pub(super) screen: Option<Screen>,
     /// Whether mail and tasks may be given to the engine.
-    works: bool,
-    running: Option<(TaskId, u64, String)>,
-    over: Option<(&'static str, Ended)>,
+    pub(super) works: bool,
+    pub(super) running: Option<(TaskId, u64, String)>,
+    /// The engine is being stopped: what it leaves unfinished goes back to the board.
+    pub(super) stopping: bool,
+    pub(super) over: Option<(&'static str, Ended)>,
 }
 
 struct Signals {
@@ -118,6 +106,7 @@ impl Process {
             screen: None,
             works: false,
             running: None,
+            stopping: false,
             over: None,
             context,
         })
@@ -186,7 +175,11 @@ impl Process {
         Ok(())
     }
 
-    fn program(&self, argv: Vec<std::ffi::OsString>, task: Option<(TaskId, u64)>) -> std::io::Result<Program> {
+    pub(super) fn program(
+        &self,
+        argv: Vec<std::ffi::OsString>,
+        task: Option<(TaskId, u64)>,
+    ) -> std::io::Result<Program> {
         Ok(Program { argv, cwd: self.context.spec.cwd.clone().into(), env: env::of_program(&self.context, task)? })
     }
 
@@ -218,7 +211,7 @@ impl Process {
     }
 
     /// Verbs wait for the lead's welcome: before it nobody is a member. `ready` is what the welcome waits for.
-    fn carry_out_held(&mut self) {
+    pub(super) fn carry_out_held(&mut self) {
         let joined = self.teammate.joined();
         for wish in std::mem::take(&mut self.held) {
             if !joined && wish.verb != Verb::Ready {
@@ -241,131 +234,6 @@ impl Process {
             self.inbox.poll()?;
         }
         Ok(())
-    }
-
-    /// Gives the engine what it may have.
-    fn work(&mut self) {
-        if !self.works {
-            return;
-        }
-        let handed = match &self.engine {
-            Engine::Command(command) => self.inbox.hand_over(&self.context, command),
-            Engine::Worker(_) => self.worker_mail(),
-            Engine::None => Ok(()),
-        };
-        if let Err(error) = handed {
-            tracing::warn!("cannot hand mail over: {error}");
-        }
-        self.take_task();
-    }
-
-    /// A worker reads its mail by itself: it shows it, and `now` ends the running task.
-    fn worker_mail(&mut self) -> Result<(), StoreError> {
-        for waiting in self.inbox.take_all()? {
-            let from = waiting.message.from.name.to_string();
-            if let Some(screen) = &self.screen {
-                screen.note(&self.context.color, &format!("[{from}] {}", mail::text(&self.context, &waiting)));
-            }
-            if waiting.message.priority == Priority::Now {
-                self.interrupt(&format!("stopped by a message from {from}"));
-            }
-        }
-        Ok(())
-    }
-
-    /// A worker takes the next task that it is able to run.
-    fn take_task(&mut self) {
-        let Engine::Worker(_) = self.engine else { return };
-        while self.running.is_none() && self.works {
-            let Some(id) = self.next_task() else { return };
-            let who = Who::member(self.context.place.member.clone(), self.context.place.life);
-            match act(&mut self.context.desk, &who, verbs::fresh_id(), Verb::TaskClaim { id: Some(id) }) {
-                Ok(Done::Answer(answer)) => match serde_json::from_value(answer.value) {
-                    Ok(task) => self.start_task(task),
-                    Err(error) => return tracing::warn!("a claimed task cannot be read: {error}"),
-                },
-                // Another one was quicker: look again.
-                Err(error) if error.code == 7 => {}
-                Ok(Done::Asked(_)) => return,
-                Err(error) => return tracing::warn!("cannot claim task {id}: {error}"),
-            }
-        }
-    }
-
-    fn next_task(&mut self) -> Option<TaskId> {
-        let caller = Caller {
-            name: self.context.place.member.clone(),
-            life: Some(self.context.place.life),
-            authority: Authority::Member,
-            capabilities: &self.context.spec.capabilities,
-            claim_limit: 1,
-        };
-        let board = match self.context.desk.board.view() {
-            Ok(log) => &log.board,
-            Err(error) => {
-                tracing::warn!("cannot read the board: {error}");
-                return None;
-            }
-        };
-        board.claimable_by(&caller).into_iter().find(|id| board.get(*id).is_some_and(|t| t.run.is_some()))
-    }
-
-    fn start_task(&mut self, task: crate::model::task::Task) {
-        let (id, epoch) = (task.id, task.epoch);
-        self.running = Some((id, epoch, task.active_form.clone().unwrap_or_else(|| task.subject.clone())));
-        self.step(Event::TaskTaken { id, epoch });
-        if let Some(screen) = &self.screen {
-            screen.note(&self.context.color, &format!("\u{25b8} task {id}: {}", task.subject));
-        }
-        let argv = task.run.unwrap_or_default().into_iter().map(Into::into).collect();
-        match (self.program(argv, Some((id, epoch))), &mut self.engine) {
-            (Ok(program), Engine::Worker(worker)) => {
-                worker.start(Job { id, epoch, program, timeout: task.timeout.map(|t| t.0) });
-            }
-            (Err(error), _) => self.task_ended(TaskEnd {
-                id,
-                epoch,
-                ended: Ended::default(),
-                tail: String::new(),
-                duration_ms: 0,
-                cut: Some(format!("its environment cannot be read: {error}")),
-            }),
-            _ => {}
-        }
-    }
-
-    fn task_ended(&mut self, end: TaskEnd) {
-        let TaskEnd { id, epoch, ended, tail, duration_ms, cut } = end;
-        self.running = None;
-        let failed = cut.or_else(|| match (ended.code, ended.signal) {
-            (Some(0), _) => None,
-            (Some(code), _) => Some(format!("its program ended with code {code}")),
-            (_, Some(signal)) => Some(format!("its program was ended by signal {signal}")),
-            _ => Some("its program's end was not seen".to_owned()),
-        });
-        let result = TaskResult {
-            text: tail,
-            error: failed.clone(),
-            exit_code: ended.code,
-            output_file: Some(self.context.dir.output_log().to_string_lossy().into_owned()),
-            usage: Some(Usage { duration_ms, ..Usage::default() }),
-        };
-        let (verb, mark) = match &failed {
-            None => (Verb::TaskDone { id, epoch: Some(epoch), result }, "\u{2713}"),
-            Some(_) => (Verb::TaskFail { id, epoch: Some(epoch), result }, "\u{2717}"),
-        };
-        let who = Who::member(self.context.place.member.clone(), self.context.place.life);
-        let told = act(&mut self.context.desk, &who, verbs::fresh_id(), verb);
-        if let Some(screen) = &self.screen {
-            let why = match (&told, failed) {
-                (Err(error), _) => format!(": {error}"),
-                (_, Some(why)) => format!(": {why}"),
-                _ => String::new(),
-            };
-            let color = if mark == "\u{2713}" { "green" } else { "red" };
-            screen.note(color, &format!("{mark} task {id} after {:.1} s{why}", duration_ms as f64 / 1000.0));
-        }
-        self.step(Event::TaskLeft { id });
     }
 
     fn engine_event(&mut self, event: EngineEvent) {
@@ -399,126 +267,9 @@ impl Process {
         self.work();
     }
 
-    fn interrupt(&mut self, why: &str) {
-        if let Engine::Worker(worker) = &mut self.engine {
-            worker.interrupt(why);
-        }
-    }
-
-    /// A line typed into a worker's pane is a message from the operator.
-    fn typed(&mut self, line: &str) {
-        let line = line.trim();
-        if line.is_empty() {
-            return;
-        }
-        let send = crate::act::Send {
-            to: self.context.place.member.to_string(),
-            text: line.to_owned(),
-            ..crate::act::Send::default()
-        };
-        if let Err(error) = act(&mut self.context.desk, &Who::operator(), verbs::fresh_id(), Verb::Send(send))
-            && let Some(screen) = &self.screen
-        {
-            screen.note("red", &error.to_string());
-        }
-    }
-
-    fn step(&mut self, event: Event) {
+    pub(super) fn step(&mut self, event: Event) {
         let effects = self.teammate.step(event, clock::now());
         self.carry(effects);
-    }
-
-    fn carry(&mut self, effects: Vec<Effect>) {
-        for effect in effects {
-            match effect {
-                Effect::Mail { id, body } => self.tell_lead(id, &body),
-                Effect::HandOver(message) => self.hand_over(*message),
-                Effect::Work(on) => {
-                    self.works = on;
-                    if on {
-                        self.carry_out_held();
-                        self.work();
-                    }
-                }
-                Effect::StopEngine { grace } => self.stop_engine(grace),
-                Effect::Status => self.refresh(),
-                Effect::Exit { reason, ended } => self.over = Some((reason, ended)),
-            }
-        }
-    }
-
-    fn stop_engine(&mut self, grace: Duration) {
-        let mark = self.context.mark();
-        let me = std::process::id();
-        let told = self.told.clone();
-        let running_worker = matches!(self.engine, Engine::Worker(_));
-        self.interrupt("its member is ending");
-        tokio::task::spawn_blocking(move || {
-            let _ = end_life(&mark, &[me], grace);
-            // A worker has no program whose end would be seen.
-            if running_worker {
-                let _ = told.send(EngineEvent::Ended(Ended::default()));
-            }
-        });
-    }
-
-    fn tell_lead(&self, id: MessageId, body: &Body) {
-        let lead = Name::lead();
-        let message = Message::new(id, self.context.agent_id.clone(), lead.clone(), body);
-        // What is decided must outlast a power cut; a hello is said again by the next life.
-        let durability = match body {
-            Body::ShutdownResponse { .. } => Durability::Durable,
-            _ => Durability::Fast,
-        };
-        let dir = self.context.desk.dir.member(&lead);
-        if let Err(error) = mailbox::deliver(&dir, &message, Lane::Control, durability, false) {
-            tracing::warn!("cannot tell the lead: {error}");
-        }
-    }
-
-    /// The lead's word as mail for the program.
-    fn hand_over(&self, message: Message) {
-        if self.context.spec.engine == EngineKind::Worker {
-            return;
-        }
-        if let Err(error) = mailbox::deliver(&self.context.dir, &message, Lane::Inbox, Durability::Fast, true) {
-            tracing::warn!("cannot hand over a request: {error}");
-        }
-    }
-
-    fn refresh(&mut self) {
-        let task = self.running.as_ref().map(|(id, epoch, _)| (*id, *epoch));
-        let activity = self.running.as_ref().map(|(_, _, what)| what.clone());
-        self.status.set(self.teammate.state(), task, activity, self.inbox.queued());
-    }
-
-    fn note_in_log(&self, text: &str) {
-        if let Ok(mut log) =
-            crate::os::log_file::RotatingLog::open(self.context.dir.output_log(), super::engine::LOG_BYTES)
-        {
-            log.write(format!("crewmux: {text}\n").as_bytes());
-        }
-    }
-
-    /// The life is over: nothing of it may go on, then the record, then the lease goes with the process.
-    async fn end(&mut self, reason: &str, ended: Ended) -> u8 {
-        let mark = self.context.mark();
-        let me = std::process::id();
-        let _ = tokio::task::spawn_blocking(move || end_life(&mark, &[me], Duration::from_secs(1))).await;
-        self.engine = Engine::None;
-        let exit = Exit {
-            life: Some(self.context.place.life),
-            code: ended.code,
-            signal: ended.signal,
-            reason: reason.to_owned(),
-            at: clock::now(),
-        };
-        self.refresh();
-        self.status.write();
-        if let Err(error) = document::replace_json(&self.context.dir.exit(), &exit, document::Sync::Fast) {
-            tracing::warn!("cannot write the exit record: {error}");
-        }
-        u8::try_from(ended.code.unwrap_or(0)).unwrap_or(1)
     }
 }
 

@@ -32,7 +32,11 @@ impl Cmd {
     /// lone program goes through `nice -n 0`, which becomes it under the same process id and, unlike `env`, takes any
     /// word for a program.
     fn program(self, pane: &PaneSpec) -> Self {
-        let mut tail: Vec<OsString> = vec!["-c".into(), format_literal(pane.cwd.as_os_str()), "--".into()];
+        let mut tail: Vec<OsString> = Vec::new();
+        for (name, value) in &pane.env {
+            tail.extend(["-e".into(), format!("{name}={value}").into()]);
+        }
+        tail.extend(["-c".into(), format_literal(pane.cwd.as_os_str()), "--".into()]);
         if pane.argv.len() == 1 {
             tail.extend(["nice", "-n", "0", "--"].map(OsString::from));
         }

@@ -122,6 +122,8 @@ pub(super) async fn run(
         // Inside another tmux these would name the person's server.
         .env_remove("TMUX")
         .env_remove("TMUX_PANE")
+        // A server outlives who starts it: that it was started inside another team is nothing to its panes.
+        .envs(foreign_marks())
         .stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::null() })
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -187,4 +189,12 @@ fn classify(stderr: &str, status: std::process::ExitStatus, named: &str, socket:
         None => status.to_string(),
     };
     TmuxError::Failed { command: named.to_owned(), stderr: stderr.to_owned(), status }
+}
+
+/// The variables that say to which life a process belongs, blanked; the mark itself says "to none of yours", so that
+/// the end of the member that started a server does not take it for something of its own.
+fn foreign_marks() -> impl Iterator<Item = (OsString, OsString)> {
+    let ours = |name: &OsString| name.to_string_lossy().starts_with("CREWMUX_");
+    let blank = std::env::vars_os().map(|(name, _)| name).filter(ours).map(|name| (name, OsString::new()));
+    blank.chain(std::iter::once(("CREWMUX_LIFE".into(), "tmux-server".into())))
 }

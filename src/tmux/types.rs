@@ -10,6 +10,8 @@ pub struct PaneSpec {
     pub argv: Vec<OsString>,
     /// An existing folder.
     pub cwd: PathBuf,
+    /// Variables for the program besides the server's. They show in tmux's command line: nothing private.
+    pub env: Vec<(String, String)>,
     /// The terminal's title (the program may change it later).
     pub title: String,
     /// What the pane's border shows: name and state. Data, never a format.

@@ -3,4 +3,8 @@
 
 mod support;
 
+mod names;
+
 mod smoke;
+
+mod tmux;

@@ -15,6 +15,16 @@ pub struct Crew {
     root: tempfile::TempDir,
 }
 
+/// A program that does what it is told through a pipe, one script after the other.
+const PUPPET: &str = r#"
+[ -p "$CREWMUX_MEMBER.pipe" ] || mkfifo "$CREWMUX_MEMBER.pipe"
+exec 3<>"$CREWMUX_MEMBER.pipe"
+while read -r id <&3; do
+    sh "./$id.sh" >"$id.out" 2>"$id.err" 3<&-
+    echo $? >"$id.code"
+done
+"#;
+
 /// What a command did.
 #[derive(Debug)]
 pub struct Ran {
@@ -119,6 +129,79 @@ impl Crew {
         let status = self.json(&["status", "--team", team]);
         let members = status["members"].as_array().expect("members");
         members.iter().find(|m| m["name"] == member).cloned().unwrap_or(Value::Null)
+    }
+
+    /// `team.json` as it lies there.
+    pub fn roster(&self, team: &str) -> Value {
+        let text = std::fs::read_to_string(self.team(team).join("team.json")).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    /// A member's entry in `team.json`.
+    pub fn entry(&self, team: &str, member: &str) -> Value {
+        let roster = self.roster(team);
+        let members = roster["members"].as_array().cloned().unwrap_or_default();
+        members.into_iter().find(|m| m["name"] == member).unwrap_or(Value::Null)
+    }
+
+    /// Runs tmux on the team's own server.
+    pub fn tmux(&self, team: &str, args: &[&str]) -> String {
+        let socket = self.roster(team)["tmux"]["socket"].as_str().expect("a socket").to_owned();
+        let ran = Command::new("tmux").arg("-S").arg(socket).args(args).env_remove("TMUX").output().expect("tmux runs");
+        assert!(ran.status.success(), "tmux {args:?}: {}", String::from_utf8_lossy(&ran.stderr));
+        String::from_utf8_lossy(&ran.stdout).into_owned()
+    }
+
+    /// A file of the test's folder; empty while it is not there.
+    pub fn read(&self, name: &str) -> String {
+        String::from_utf8_lossy(&std::fs::read(self.dir().join(name)).unwrap_or_default()).into_owned()
+    }
+
+    /// Waits for a file of the test's folder that ends with a line end, and reads it.
+    pub fn awaits(&self, name: &str) -> String {
+        let mut text = String::new();
+        let begun = Instant::now();
+        while !text.ends_with('\n') {
+            assert!(begun.elapsed() < LONG, "waited in vain for the file {name}: {text:?}\n{}", self.trouble());
+            std::thread::sleep(Duration::from_millis(10));
+            text = self.read(name);
+        }
+        text
+    }
+
+    /// The spec of a member whose program does in its pane what [`Crew::inside`] tells it.
+    pub fn puppet(&self, name: &str) -> String {
+        self.write("puppet.sh", PUPPET);
+        format!("[[member]]\nname = \"{name}\"\nengine = \"command\"\ncommand = [\"sh\", \"./puppet.sh\"]\n")
+    }
+
+    /// Lets a puppet run a shell script; [`Crew::outcome`] waits for its end.
+    pub fn order(&self, member: &str, script: &str) -> String {
+        use std::io::Write;
+        static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(1);
+        let id = format!("{member}.{}", NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+        self.write(&format!("{id}.sh"), script);
+        let pipe = self.dir().join(format!("{member}.pipe"));
+        until("a puppet listens", || pipe.exists());
+        let mut pipe = std::fs::OpenOptions::new().write(true).open(pipe).expect("a pipe");
+        pipe.write_all(format!("{id}\n").as_bytes()).expect("the puppet takes its order");
+        id
+    }
+
+    /// What became of an order.
+    pub fn outcome(&self, id: &str) -> Ran {
+        let code = self.awaits(&format!("{id}.code"));
+        Ran {
+            code: code.trim().parse().expect("a number"),
+            out: self.read(&format!("{id}.out")),
+            err: self.read(&format!("{id}.err")),
+        }
+    }
+
+    /// Runs a shell script in a puppet's pane.
+    pub fn inside(&self, member: &str, script: &str) -> Ran {
+        let id = self.order(member, script);
+        self.outcome(&id)
     }
 
     /// The lines of a journal that are JSON.

@@ -105,6 +105,9 @@ impl Lead {
         if seat.planning && approved {
             return Next::Execute;
         }
+        if seat.lost_terminal && exit.reason == reason::PANE_CLOSED {
+            return Next::Again;
+        }
         if matches!(exit.reason.as_str(), reason::SHUTDOWN | reason::STOPPED | reason::PANE_CLOSED) {
             return Next::Out(None);
         }

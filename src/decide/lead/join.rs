@@ -64,12 +64,19 @@ impl Lead {
                 Phase::Ending
             };
             let planning = member.plan_mode_required && member.plan_id.is_none();
-            self.seats.insert(member.name.clone(), Seat::new(life, phase, planning));
+            let mut seat = Seat::new(life, phase, planning);
+            // Also one that still lives: its terminal is gone, and it is about to notice.
+            seat.lost_terminal = self.tmux_lost && phase != Phase::Out;
+            self.seats.insert(member.name.clone(), seat);
             if phase == Phase::Ending {
                 out.push(Effect::EndLife { name: member.name.clone(), life, grace: STOP_GRACE });
             }
         }
         if self.team.launched {
+            // The lead before may have died between writing a member in and telling it so.
+            for name in alive {
+                self.welcome(name, &mut out);
+            }
             self.undo_reservations(&mut out);
             self.repair_ledger(now, &mut out);
         } else {
@@ -119,6 +126,7 @@ impl Lead {
             seat.starts = count;
             seat.why = None;
             seat.forced = false;
+            seat.lost_terminal = false;
             seat.stop_by = None;
             seat.batch = Some(batch);
             if let Some(entry) = self.entry_mut(name) {
@@ -133,10 +141,13 @@ impl Lead {
 
     /// The next life of a member that is in the roster already.
     pub(super) fn launch_again(&mut self, name: &Name, now: Timestamp, out: &mut Vec<Effect>) {
+        // The execution of an approved plan is what was wanted, not one more try.
+        let executes = self.seats.get(name).is_some_and(|s| s.planning)
+            && self.team.member(name).is_some_and(|m| m.plan_id.is_some());
         let starts = self.seats.get(name).map_or(0, |s| s.starts);
         let batch = SpawnId::derived(&["again", name.as_str(), &starts.to_string(), &self.team.lead_life.to_string()]);
         if let Some(member) = self.team.member_mut(name) {
-            member.restarts += 1;
+            member.restarts += u32::from(!executes);
         }
         self.launch(std::slice::from_ref(name), batch, now, out);
     }
@@ -192,8 +203,14 @@ impl Lead {
         start_time: String,
         out: &mut Vec<Effect>,
     ) {
-        if self.seats.get(name).is_none_or(|seat| seat.life != life) {
-            return;
+        // A pane that comes up when its life is not wanted any more goes again.
+        let wanted = |seat: &Seat| seat.life == life && !matches!(seat.phase, Phase::Ending | Phase::Out);
+        if !self.seats.get(name).is_some_and(wanted) {
+            out.push(Effect::EndLife { name: name.clone(), life, grace: STOP_GRACE });
+            if self.seats.get(name).is_none_or(|seat| seat.life != life) {
+                out.push(Effect::ClosePane { name: name.clone(), pane_id, pid });
+                return;
+            }
         }
         if let Some(entry) = self.entry_mut(name) {
             entry.pane_id = Some(pane_id);
@@ -360,6 +377,7 @@ impl Seat {
             stop_by: None,
             why: None,
             forced: false,
+            lost_terminal: false,
             planning,
             failures: Vec::new(),
             starts: 0,

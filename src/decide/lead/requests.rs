@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::state::{Effect, EventRecord, Lead, PLAN_GRACE, Phase};
+use super::state::{Effect, EventRecord, LEAVE_GRACE, Lead, PLAN_GRACE, Phase, Why};
 use crate::decide::authority::Authority;
 use crate::decide::ledger::{Decider, LedgerError, Verdict};
 use crate::model::id::{Life, MessageId, RequestId};
@@ -65,6 +65,49 @@ impl Lead {
         if policy != Policy::Ask {
             let feedback = Some("decided by `plans` under `[lead]` of the spec".to_owned());
             self.settle(&request, &Name::lead(), policy == Policy::Approve, feedback, now, out);
+        }
+    }
+
+    /// A member asks for permission; without an answer in time it is denied.
+    #[expect(clippy::too_many_arguments, reason = "the fields of one message")]
+    pub(super) fn permission_request(
+        &mut self,
+        from: &Name,
+        id: RequestId,
+        life: Life,
+        tool: String,
+        input: Value,
+        reason: Option<String>,
+        expires: Timestamp,
+        now: Timestamp,
+        out: &mut Vec<Effect>,
+    ) {
+        let current = self.seats.get(from).is_some_and(|s| s.life == life);
+        if !current || self.ledger.get(id).is_some() {
+            return;
+        }
+        let Some(agent) = self.team.member(from).map(|m| m.agent_id.clone()) else { return };
+        let request = Request {
+            id,
+            kind: RequestKind::Permission,
+            from: agent,
+            member: from.clone(),
+            life: Some(life),
+            state: RequestState::Open,
+            created_at: now,
+            expires: Some(expires),
+            summary: reason.clone().map_or_else(|| tool.clone(), |why| format!("{tool}: {why}")),
+            hash: None,
+            body: json!({"tool": tool, "input": input, "reason": reason}),
+            decision: None,
+            answered: false,
+            asked_by: None,
+        };
+        self.open_request(request.clone(), out);
+        let policy = self.team.settings.lead.permissions;
+        if policy != Policy::Ask {
+            let why = Some("decided by `permissions` under `[lead]` of the spec".to_owned());
+            self.settle(&request, &Name::lead(), policy == Policy::Approve, why, now, out);
         }
     }
 
@@ -251,6 +294,19 @@ impl Lead {
                     forced: Vec::new(),
                     refused: Vec::new(),
                 });
+            }
+        }
+        // One that has agreed to go and is still there is bound to its deadline by this lead too.
+        for request in self.ledger.requests().values() {
+            if request.kind == RequestKind::Shutdown
+                && request.state == RequestState::Approved
+                && let Some(seat) = self.seats.get_mut(&request.member)
+                && seat.phase == Phase::Up
+                && request.life == Some(seat.life)
+            {
+                seat.phase = Phase::Ending;
+                seat.why = Some(Why::Shutdown);
+                seat.stop_by = Some(request.expires.unwrap_or(now).max(now.plus(LEAVE_GRACE)));
             }
         }
         // A planning life whose plan was approved before the crash is still to be replaced.

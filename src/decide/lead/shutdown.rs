@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::state::{Effect, EventRecord, Group, Lead, Phase, Why};
+use super::state::{Effect, EventRecord, Group, LEAVE_GRACE, Lead, Phase, Why};
 use crate::model::id::{MessageId, RequestId};
 use crate::model::message::{Body, Message};
 use crate::model::name::{AgentId, Name};
@@ -151,7 +151,7 @@ impl Lead {
             if let Some(seat) = self.seats.get_mut(from) {
                 seat.phase = Phase::Ending;
                 seat.why = Some(Why::Shutdown);
-                seat.stop_by = request.expires.map(|at| at.max(now.plus(Duration::from_secs(2))));
+                seat.stop_by = request.expires.map(|at| at.max(now.plus(LEAVE_GRACE)));
             }
             return;
         }

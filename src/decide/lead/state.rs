@@ -166,6 +166,8 @@ pub struct Seat {
     pub why: Option<Why>,
     /// It did not go by itself.
     pub forced: bool,
+    /// Its pane went with the tmux server, which nobody meant as a stop.
+    pub lost_terminal: bool,
     /// This life plans; an approval makes the next one execute.
     pub planning: bool,
     /// Recent starts that came after a failure.
@@ -207,6 +209,8 @@ pub struct Lead {
     pub seats: BTreeMap<Name, Seat>,
     pub(super) batches: BTreeMap<SpawnId, Batch>,
     pub(super) groups: Vec<Group>,
+    /// The tmux server that the roster names is not the one this lead runs on.
+    pub tmux_lost: bool,
     pub(super) maker_gone: bool,
     pub(super) finished: bool,
 }
@@ -215,6 +219,8 @@ pub struct Lead {
 pub(super) const STOP_GRACE: Duration = Duration::from_secs(3);
 /// How long a planning program may live on after its plan was approved: 5 s of its own, and a margin.
 pub(super) const PLAN_GRACE: Duration = Duration::from_secs(8);
+/// The least that a member which agreed to go gets for going.
+pub(super) const LEAVE_GRACE: Duration = Duration::from_secs(2);
 /// The grace of a shutdown that names none.
 pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(30);
 
@@ -228,6 +234,7 @@ impl Lead {
             seats: BTreeMap::new(),
             batches: BTreeMap::new(),
             groups: Vec::new(),
+            tmux_lost: false,
             maker_gone: false,
             finished: false,
         }
@@ -299,6 +306,9 @@ impl Lead {
             }
             Body::PlanApprovalRequest { request_id, life, plan, hash, summary } => {
                 self.plan_request(from, request_id, life, &plan, hash, summary, now, out);
+            }
+            Body::PermissionRequest { request_id, life, tool, input, reason, expires } => {
+                self.permission_request(from, request_id, life, tool, input, reason, expires, now, out);
             }
             Body::Decide { request_id, approve, hash, feedback, always } => {
                 self.decide(message, request_id, approve, hash.as_deref(), feedback, always, now, out);

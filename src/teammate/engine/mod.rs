@@ -10,6 +10,13 @@ use crate::model::id::{MessageId, TaskId};
 /// Most bytes of `output.log` before it rotates; twice that lies on disk.
 pub const LOG_BYTES: u64 = 16 * 1024 * 1024;
 
+/// A member's engine.
+pub enum Engine {
+    None,
+    Command(command::Command),
+    Worker(worker::Worker),
+}
+
 /// What an engine tells its teammate.
 #[derive(Debug)]
 pub enum EngineEvent {

@@ -41,7 +41,14 @@ fn folder() -> tempfile::TempDir {
 
 fn spec(argv: &[&str], cwd: &Path) -> PaneSpec {
     let argv = argv.iter().map(OsString::from).collect();
-    PaneSpec { argv, cwd: cwd.to_owned(), title: "t".into(), label: "name: idle".into(), color: "cyan".into() }
+    PaneSpec {
+        argv,
+        cwd: cwd.to_owned(),
+        env: Vec::new(),
+        title: "t".into(),
+        label: "name: idle".into(),
+        color: "cyan".into(),
+    }
 }
 
 fn idle() -> PaneSpec {

@@ -1,0 +1,109 @@
+//! Carrying out what the teammate decided.
+
+use std::time::Duration;
+
+use super::engine::{Engine, EngineEvent, LOG_BYTES};
+use super::run::Process;
+use crate::decide::teammate::{Effect, Ended};
+use crate::model::id::MessageId;
+use crate::model::message::{Body, Lane, Message};
+use crate::model::name::Name;
+use crate::model::spec::EngineKind;
+use crate::model::team::Exit;
+use crate::os::clock;
+use crate::os::life::end_life;
+use crate::os::log_file::RotatingLog;
+use crate::store::{Durability, document, mailbox};
+
+impl Process {
+    pub(super) fn carry(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Mail { id, body } => self.tell_lead(id, &body),
+                Effect::HandOver(message) => self.hand_over(*message),
+                Effect::Work(on) => {
+                    self.works = on;
+                    if on {
+                        self.carry_out_held();
+                        self.work();
+                    }
+                }
+                Effect::StopEngine { grace } => self.stop_engine(grace),
+                Effect::Status => self.refresh(),
+                Effect::Exit { reason, ended } => self.over = Some((reason, ended)),
+            }
+        }
+    }
+
+    pub(super) fn stop_engine(&mut self, grace: Duration) {
+        let mark = self.context.mark();
+        let me = std::process::id();
+        let told = self.told.clone();
+        let idle_worker = matches!(self.engine, Engine::Worker(_)) && self.running.is_none();
+        self.stopping = true;
+        tokio::task::spawn_blocking(move || {
+            let _ = end_life(&mark, &[me], grace);
+            // A worker has no program whose end would be seen.
+            if idle_worker {
+                let _ = told.send(EngineEvent::Ended(Ended::default()));
+            }
+        });
+    }
+
+    pub(super) fn tell_lead(&self, id: MessageId, body: &Body) {
+        let lead = Name::lead();
+        let message = Message::new(id, self.context.agent_id.clone(), lead.clone(), body);
+        // What is decided must outlast a power cut; a hello is said again by the next life.
+        let durability = match body {
+            Body::ShutdownResponse { .. } => Durability::Durable,
+            _ => Durability::Fast,
+        };
+        let dir = self.context.desk.dir.member(&lead);
+        if let Err(error) = mailbox::deliver(&dir, &message, Lane::Control, durability, false) {
+            tracing::warn!("cannot tell the lead: {error}");
+        }
+    }
+
+    /// The lead's word as mail for the program.
+    pub(super) fn hand_over(&self, message: Message) {
+        if self.context.spec.engine == EngineKind::Worker {
+            return;
+        }
+        if let Err(error) = mailbox::deliver(&self.context.dir, &message, Lane::Inbox, Durability::Fast, true) {
+            tracing::warn!("cannot hand over a request: {error}");
+        }
+    }
+
+    pub(super) fn refresh(&mut self) {
+        let task = self.running.as_ref().map(|(id, epoch, _)| (*id, *epoch));
+        let activity = self.running.as_ref().map(|(_, _, what)| what.clone());
+        self.status.set(self.teammate.state(), task, activity, self.inbox.queued());
+    }
+
+    pub(super) fn note_in_log(&self, text: &str) {
+        if let Ok(mut log) = RotatingLog::open(self.context.dir.output_log(), LOG_BYTES) {
+            log.write(format!("crewmux: {text}\n").as_bytes());
+        }
+    }
+
+    /// The life is over: nothing of it may go on, then the record, then the lease goes with the process.
+    pub(super) async fn end(&mut self, reason: &str, ended: Ended) -> u8 {
+        let mark = self.context.mark();
+        let me = std::process::id();
+        let _ = tokio::task::spawn_blocking(move || end_life(&mark, &[me], Duration::from_secs(1))).await;
+        self.engine = Engine::None;
+        let exit = Exit {
+            life: Some(self.context.place.life),
+            code: ended.code,
+            signal: ended.signal,
+            reason: reason.to_owned(),
+            at: clock::now(),
+        };
+        self.refresh();
+        self.status.write();
+        if let Err(error) = document::replace_json(&self.context.dir.exit(), &exit, document::Sync::Fast) {
+            tracing::warn!("cannot write the exit record: {error}");
+        }
+        u8::try_from(ended.code.unwrap_or(0)).unwrap_or(1)
+    }
+}
