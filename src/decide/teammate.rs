@@ -78,7 +78,7 @@ enum Phase {
     Joining,
     Up,
     Stopping(&'static str),
-    Done,
+    Done(&'static str),
 }
 
 #[derive(Clone, Debug)]
@@ -171,9 +171,11 @@ impl Teammate {
         match self.phase {
             Phase::Starting | Phase::Joining => State::Starting,
             Phase::Stopping(_) => State::Stopping,
-            Phase::Done if self.ended.is_some_and(|e| e.code == Some(0)) => State::Exited,
-            Phase::Done if self.ended.is_none() => State::Exited,
-            Phase::Done => State::Failed,
+            Phase::Done(why) if why != reason::EXITED => State::Exited,
+            Phase::Done(_) => match self.ended {
+                Some(Ended { code: Some(1..), .. } | Ended { signal: Some(_), .. }) => State::Failed,
+                _ => State::Exited,
+            },
             Phase::Up if self.plan_open.is_some() => State::Waiting,
             Phase::Up if self.planning => State::Planning,
             Phase::Up if !self.tasks.is_empty() => State::Busy,
@@ -257,7 +259,7 @@ impl Teammate {
     }
 
     fn shutdown_asked(&mut self, id: RequestId, deadline: Timestamp, message: &Message, out: &mut Vec<Effect>) {
-        if matches!(self.phase, Phase::Stopping(_) | Phase::Done) {
+        if matches!(self.phase, Phase::Stopping(_) | Phase::Done(_)) {
             return out.push(self.response(id, true, None));
         }
         let of_program = self.on_shutdown == OnShutdown::Ask && self.ended.is_none();
@@ -309,7 +311,7 @@ impl Teammate {
 
     fn stop(&mut self, why: &'static str, grace: Duration, out: &mut Vec<Effect>) {
         match self.phase {
-            Phase::Stopping(_) | Phase::Done => return,
+            Phase::Stopping(_) | Phase::Done(_) => return,
             _ => self.phase = Phase::Stopping(why),
         }
         out.push(Effect::Work(false));
@@ -329,7 +331,7 @@ impl Teammate {
             Phase::Joining => self.exit(reason::EXITED, ended, out),
             Phase::Up => self.over(ended, out),
             Phase::Stopping(why) => self.exit(why, ended, out),
-            Phase::Done => {}
+            Phase::Done(_) => {}
         }
     }
 
@@ -350,7 +352,7 @@ impl Teammate {
     }
 
     fn exit(&mut self, why: &'static str, ended: Ended, out: &mut Vec<Effect>) {
-        self.phase = Phase::Done;
+        self.phase = Phase::Done(why);
         self.ended = Some(ended);
         let body = Box::new(Body::Leave { life: self.life, reason: why.to_owned() });
         out.push(Effect::Mail { id: MessageId::derived(&["leave", &self.life.to_string()]), body });

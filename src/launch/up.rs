@@ -172,7 +172,7 @@ fn start_lead(home: &Home, name: &Name, cwd: &Path, tmux: &Tmux, old: Option<&Te
             return Ok(());
         }
         if same_server {
-            let session = format!("={}:", make::session(name));
+            let session = format!("={}", make::session(name));
             let added = tmux.add_panes(&session, std::slice::from_ref(&pane), 1, None).await;
             return added.map(drop).map_err(|e| of_tmux("give the lead a pane", &e));
         }
@@ -194,6 +194,8 @@ fn wait_launched(dir: &TeamDir, name: &Name, options: UpOptions<'_>) -> Result<T
     }
     let progress = options.progress;
     let up = wait_for(dir.path(), LEAD_LIMIT + limit(&first), options.interrupted, || {
+        // A lead may take its lease and give the launch up between two looks: the lease still names it.
+        led |= lease::text(&dir.lead_lease()).is_some();
         let held = lease::is_held(&dir.lead_lease())?;
         let team = crate::store::roster::read_team(dir)?;
         for member in team.teammates().chain(&team.reserved) {
@@ -212,7 +214,6 @@ fn wait_launched(dir: &TeamDir, name: &Name, options: UpOptions<'_>) -> Result<T
             return Err(ActError::failed(format!("the lead of `{name}` did not start"))
                 .hint("`crewmux doctor` looks at this machine"));
         }
-        led |= held;
         Ok(None)
     })?;
     up.ok_or_else(|| ActError::timed_out(format!("team `{name}` did not come up in time")))

@@ -116,7 +116,7 @@ impl fmt::Display for Span {
         let ms = self.0.as_millis();
         match ms {
             0..1000 => write!(f, "{ms}ms"),
-            _ if ms % 1000 != 0 => write!(f, "{:.1}s", self.0.as_secs_f64()),
+            _ if !ms.is_multiple_of(1000) => write!(f, "{:.1}s", self.0.as_secs_f64()),
             _ => {
                 let s = ms / 1000;
                 let (h, m, s) = (s / 3600, s / 60 % 60, s % 60);

@@ -51,14 +51,16 @@ pub struct EndReport {
 /// another life, such as a nested team, is not ours, nor is what descends from it.
 #[must_use]
 pub fn members_of(mark: &LifeMark, spare: &[u32]) -> Vec<ProcessId> {
-    find(mark, spare, &HashSet::new()).members
+    find(mark, spare, &HashSet::new(), &mut |_| {}).members
 }
 
 #[derive(Debug, Default)]
 struct Found {
     members: Vec<ProcessId>,
-    /// Process groups that hold members and nobody else.
+    /// The process groups of the members …
     groups: HashSet<u32>,
+    /// … and those that hold somebody else.
+    foreign_groups: HashSet<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,24 +72,30 @@ enum Belongs {
 }
 
 /// `known` are processes of the life by an earlier look: their children are ours even if their marks are gone.
-fn find(mark: &LifeMark, spare: &[u32], known: &HashSet<ProcessId>) -> Found {
-    let running: HashMap<u32, Stat> = process::all()
-        .filter(|stat| stat.pid > 1 && !stat.is_kernel_thread() && !stat.has_ended())
-        .map(|stat| (stat.pid, stat))
-        .collect();
+/// `at_once` is told of a member as soon as its mark is read, while the look goes on.
+fn find(mark: &LifeMark, spare: &[u32], known: &HashSet<ProcessId>, at_once: &mut dyn FnMut(ProcessId)) -> Found {
     let leader = session_leader(mark);
-    let mine = mark.life.to_string();
-    let own: HashMap<u32, Belongs> =
-        running.values().map(|stat| (stat.pid, belongs(stat, leader, &mine, known))).collect();
+    let life = mark.life.to_string();
     let me = std::process::id();
-    let (ours, others): (Vec<&Stat>, Vec<&Stat>) = running
-        .values()
-        .partition(|stat| stat.pid != me && !spare.contains(&stat.pid) && is_ours(stat, &running, &own));
-    let mut groups: HashSet<u32> = ours.iter().map(|stat| stat.pgrp).filter(|group| *group > 1).collect();
-    for stat in others {
-        groups.remove(&stat.pgrp);
+    let may_end = |pid: u32| pid != me && !spare.contains(&pid);
+    let mut running = HashMap::new();
+    for stat in process::all().filter(|stat| stat.pid > 1 && !stat.is_kernel_thread() && !stat.has_ended()) {
+        let belongs = belongs(&stat, leader, &life, known);
+        if belongs == Belongs::Ours && may_end(stat.pid) {
+            at_once(stat.id());
+        }
+        running.insert(stat.pid, (stat, belongs));
     }
-    Found { members: ours.into_iter().map(Stat::id).collect(), groups }
+    let mut found = Found::default();
+    for (stat, _) in running.values() {
+        if may_end(stat.pid) && is_ours(stat, &running) {
+            found.members.push(stat.id());
+            found.groups.insert(stat.pgrp);
+        } else {
+            found.foreign_groups.insert(stat.pgrp);
+        }
+    }
+    found
 }
 
 /// The teammate, unless its pid means nothing (another boot) or something else (another process).
@@ -119,17 +127,15 @@ fn belongs(stat: &Stat, leader: Option<ProcessId>, life: &str, known: &HashSet<P
     }
 }
 
-fn is_ours(stat: &Stat, running: &HashMap<u32, Stat>, own: &HashMap<u32, Belongs>) -> bool {
-    let mut at = stat;
+fn is_ours(stat: &Stat, running: &HashMap<u32, (Stat, Belongs)>) -> bool {
+    let mut pid = stat.pid;
     // Bounded: the parents were not all read at one moment, so they could form a ring.
     for _ in 0..running.len() {
-        match own.get(&at.pid) {
-            Some(Belongs::Ours) => return true,
-            Some(Belongs::Inherits) => {}
-            Some(Belongs::Other) | None => return false,
+        match running.get(&pid) {
+            Some((_, Belongs::Ours)) => return true,
+            Some((stat, Belongs::Inherits)) => pid = stat.ppid,
+            Some((_, Belongs::Other)) | None => return false,
         }
-        let Some(parent) = running.get(&at.ppid) else { return false };
-        at = parent;
     }
     false
 }
@@ -138,7 +144,7 @@ fn is_ours(stat: &Stat, running: &HashMap<u32, Stat>, own: &HashMap<u32, Belongs
 /// finds none, at most 5 s more. Blocks; call it through `spawn_blocking`.
 #[must_use]
 pub fn end_life(mark: &LifeMark, spare: &[u32], grace: Duration) -> EndReport {
-    let mut ending = Ending { mark, spare, known: HashSet::new(), killed: HashSet::new() };
+    let mut ending = Ending { mark, spare, known: HashSet::new(), killed: HashSet::new(), groups: HashSet::new() };
     let grace_over = Instant::now() + grace;
     ending.ask(grace_over);
     // With nothing left the grace is not waited out, so the time for killing counts from now.
@@ -156,27 +162,31 @@ struct Ending<'a> {
     spare: &'a [u32],
     known: HashSet<ProcessId>,
     killed: HashSet<ProcessId>,
+    /// Process groups that hold members and nobody else.
+    groups: HashSet<u32>,
 }
 
 impl Ending<'_> {
     /// What is there now. A process that forks and leaves at once can slip through one look, so only several empty
     /// ones in a row count as none.
-    fn look(&mut self) -> Found {
+    fn look(&mut self, at_once: &mut dyn FnMut(ProcessId)) -> Vec<ProcessId> {
         for _ in 0..EMPTY_LOOKS {
-            let found = find(self.mark, self.spare, &self.known);
+            let found = find(self.mark, self.spare, &self.known, at_once);
             if !found.members.is_empty() {
+                self.groups.extend(found.groups.iter().filter(|group| **group > 1));
+                self.groups.retain(|group| !found.foreign_groups.contains(group));
                 self.known.extend(&found.members);
-                return found;
+                return found.members;
             }
         }
-        Found::default()
+        Vec::new()
     }
 
     /// Asks all to leave, those that appear meanwhile too, until none is left or the grace is over.
     fn ask(&mut self, until: Instant) {
         let mut asked = HashSet::new();
         loop {
-            let found = self.look().members;
+            let found = self.look(&mut |_| {});
             let left = until.saturating_duration_since(Instant::now());
             if found.is_empty() || left.is_zero() {
                 return;
@@ -194,41 +204,48 @@ impl Ending<'_> {
     fn kill(&mut self, until: Instant) -> Vec<ProcessId> {
         loop {
             let found = self.freeze();
-            send_all(&found, Signal::KILL);
-            self.killed.extend(&found.members);
-            wait_for_all(&found.members, ROUND);
-            if found.members.is_empty() || Instant::now() >= until {
-                return found.members.into_iter().filter(|id| process::is_alive(*id)).collect();
+            if found.is_empty() {
+                return found;
+            }
+            self.signal_groups(Signal::KILL);
+            for id in &found {
+                send(*id, &[Signal::KILL]);
+            }
+            self.killed.extend(&found);
+            wait_for_all(&found, ROUND);
+            if Instant::now() >= until {
+                return found.into_iter().filter(|id| process::is_alive(*id)).collect();
             }
         }
     }
 
     /// Stops all, so that killing one does not race with another that forks; all that was found.
-    fn freeze(&mut self) -> Found {
-        let mut frozen = HashSet::<ProcessId>::new();
-        let mut found = Found::default();
+    fn freeze(&mut self) -> Vec<ProcessId> {
+        let mut frozen = HashSet::new();
+        let mut found = Vec::new();
         for _ in 0..MAX_FREEZES {
-            found = self.look();
-            let before = frozen.len();
-            frozen.extend(&found.members);
-            if frozen.len() == before {
+            // At once: when the look is over, one that forks and leaves would be another process already.
+            found = self.look(&mut |id| send(id, &[Signal::STOP]));
+            let fresh: Vec<_> = found.iter().filter(|id| frozen.insert(**id)).collect();
+            if fresh.is_empty() {
                 break;
             }
-            send_all(&found, Signal::STOP);
+            self.signal_groups(Signal::STOP);
+            for id in fresh {
+                send(*id, &[Signal::STOP]);
+            }
         }
         found
     }
-}
 
-/// Signals whole groups first: that reaches a process born since the look, which one by one is never caught up with. The
-/// kernel keeps a group's number while it has a member; that one of ours ended, and that the number was given away
-/// again, since the look a moment ago would take all pids being used up in between.
-fn send_all(found: &Found, signal: Signal) {
-    for group in found.groups.iter().filter_map(|group| Pid::from_raw(i32::try_from(*group).ok()?)) {
-        let _ = kill_process_group(group, signal);
-    }
-    for id in &found.members {
-        send(*id, &[signal]);
+    /// Signals whole groups, which reaches those born since the look too. The kernel keeps a group's number while it has
+    /// a member. That the last of ours ended since the look a moment ago, and the number was given away again, would
+    /// take all pids to be used up in between.
+    fn signal_groups(&mut self, signal: Signal) {
+        self.groups.retain(|group| {
+            let group = i32::try_from(*group).ok().and_then(Pid::from_raw);
+            group.is_some_and(|group| kill_process_group(group, signal).is_ok())
+        });
     }
 }
 

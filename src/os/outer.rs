@@ -11,7 +11,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 use super::terminal::isatty;
-use super::watch::{set_nonblocking, watch};
+use super::watch::{read, set_nonblocking, watch, write};
 
 /// What people type. Anything that cannot be watched (a plain file, /dev/null) counts as ended.
 #[derive(Debug)]
@@ -33,12 +33,7 @@ impl OuterInput {
     /// 0 at the end. Never returns once closed. Safe to cancel.
     pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(fd) = &self.0 else { return std::future::pending().await };
-        loop {
-            let mut ready = fd.readable().await?;
-            if let Ok(result) = ready.try_io(|fd| Ok(rustix::io::read(fd, &mut *buffer)?)) {
-                return result;
-            }
-        }
+        read(fd, buffer).await
     }
 }
 
@@ -64,12 +59,7 @@ impl OuterOutput {
     /// How many bytes were taken. Safe to cancel.
     pub async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Watched(fd) => loop {
-                let mut ready = fd.writable().await?;
-                if let Ok(result) = ready.try_io(|fd| Ok(rustix::io::write(fd, bytes)?)) {
-                    return result;
-                }
-            },
+            Self::Watched(fd) => write(fd, bytes).await,
             Self::Plain(fd) => Ok(rustix::io::write(fd, bytes)?),
             Self::Gone => Ok(bytes.len()),
         }

@@ -154,13 +154,16 @@ pub fn environ_value(pid: u32, name: &str) -> Option<OsString> {
         .map(|value| OsStr::from_bytes(value).to_owned())
 }
 
-/// Every process that `/proc` shows. One that ends meanwhile is left out.
+/// Every process that `/proc` shows. One that ends meanwhile is left out. Newest first, as far as their numbers tell: the
+/// newest are the likeliest to be gone a moment after the listing.
 pub fn all() -> impl Iterator<Item = Stat> {
-    fs::read_dir("/proc")
+    let mut pids: Vec<u32> = fs::read_dir("/proc")
         .into_iter()
         .flatten()
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok())
-        .filter_map(|pid| stat(pid).ok())
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .collect();
+    pids.sort_unstable_by(|one, other| other.cmp(one));
+    pids.into_iter().filter_map(|pid| stat(pid).ok())
 }
 
 #[cfg(test)]
@@ -184,6 +187,10 @@ mod tests {
         let program = dir.path().join("x) S 1 (y");
         std::os::unix::fs::symlink("/bin/sleep", &program).unwrap();
         let mut child = Command::new(&program).arg("1000").env("CREWMUX_LIFE", "abc=d").spawn().unwrap();
+        // The start may return a moment before the kernel shows the new program.
+        while cmdline(child.id()).is_empty() {
+            std::thread::yield_now();
+        }
         let stat = stat(child.id()).unwrap();
         assert_eq!(stat.ppid, std::process::id());
         assert!(is_alive(stat.id()));

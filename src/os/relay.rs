@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::outer::{OuterInput, OuterOutput};
 use super::paste::{BracketedPaste, paste_bytes};
-use super::terminal::{Master, set_winsize, suspend_char_active, winsize};
+use super::terminal::{Master, open_slave, set_winsize, suspend_char_active, winsize};
 
 /// A program that takes a burst for a paste would take an Enter that comes with it for a part of the text.
 const ENTER_GAP: Duration = Duration::from_millis(100);
@@ -129,6 +129,9 @@ impl Typing {
 #[derive(Debug)]
 pub struct Relay {
     master: Master,
+    /// The program's end too. A program may close its terminal and run on, or open it again: were our end hung up by
+    /// that, and closed, the program would be ended by SIGHUP.
+    _slave: OwnedFd,
     input: OuterInput,
     output: OuterOutput,
     resized: Signal,
@@ -149,7 +152,9 @@ impl Relay {
         let bracketed = Arc::new(AtomicBool::new(false));
         let finish = CancellationToken::new();
         let handle = RelayHandle { commands: sender, bracketed: Arc::clone(&bracketed), finish: finish.clone() };
+        let slave = open_slave(&master)?;
         let relay = Self {
+            _slave: slave,
             master: Master::new(master)?,
             input: OuterInput::open(input.as_fd()),
             output: OuterOutput::open(output.as_fd()),
@@ -162,9 +167,9 @@ impl Relay {
         Ok((relay, handle))
     }
 
-    /// Relays until the program's terminal is closed or [`RelayHandle::finish`] is called. `sink` gets all output,
-    /// `on_suspend` is called when people press the key that would stop the program. Both are called between two
-    /// steps and must not block. Run it in a task of its own or beside other work in a `select!`.
+    /// Relays until [`RelayHandle::finish`] is called, which is for whoever waits for the program's end. `sink` gets all
+    /// output, `on_suspend` is called when people press the key that would stop the program. Both are called between
+    /// two steps and must not block. Run it in a task of its own or beside other work in a `select!`.
     ///
     /// # Errors
     /// When the program's terminal fails. A failing terminal of our own only ends showing and typing.
@@ -205,7 +210,10 @@ impl Relay {
                     }
                     _ => self.input.close(),
                 },
-                written = typing.write(&self.master), if !idle => written?,
+                written = typing.write(&self.master), if !idle => if written.is_err() {
+                    // The terminal was taken from the program, which the next read finds too; who waits is told.
+                    typing = Typing::default();
+                },
                 Some(command) = self.commands.recv(), if idle => match command {
                     Command::Keys { bytes, done } => typing.push(bytes, Duration::ZERO, Some(done)),
                     Command::Paste { text, done } => {

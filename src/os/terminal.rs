@@ -11,7 +11,7 @@ use rustix::termios::{
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use super::watch::{set_nonblocking, watch};
+use super::watch::{self, set_nonblocking, watch};
 
 pub use rustix::termios::{Winsize, isatty};
 
@@ -75,17 +75,25 @@ pub fn suspend_char_active(master: impl AsFd) -> Option<u8> {
     (modes.local_modes.contains(LocalModes::ISIG) && byte != 0).then_some(byte)
 }
 
+const FLAGS: OpenptFlags = OpenptFlags::RDWR.union(OpenptFlags::NOCTTY).union(OpenptFlags::CLOEXEC);
+
+/// The program's end of a pseudo-terminal. Not by name: `/dev/pts` may be another mount than the one our end came from.
+///
+/// # Errors
+/// When `master` is none.
+pub fn open_slave(master: impl AsFd) -> io::Result<OwnedFd> {
+    Ok(ioctl_tiocgptpeer(master, FLAGS)?)
+}
+
 /// A new pseudo-terminal: our end and the program's.
 ///
 /// # Errors
 /// When the system has none left.
 pub fn open_pty(size: Winsize) -> io::Result<(OwnedFd, OwnedFd)> {
-    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-    let master = openpt(flags)?;
+    let master = openpt(FLAGS)?;
     grantpt(&master)?;
     unlockpt(&master)?;
-    // Not by name: `/dev/pts` may be another mount than the one our end came from.
-    let slave = ioctl_tiocgptpeer(&master, flags)?;
+    let slave = open_slave(&master)?;
     let mut modes = tcgetattr(&slave)?;
     // Erasing takes a whole character, as tmux sets it up too.
     modes.input_modes |= InputModes::IUTF8;
@@ -113,12 +121,7 @@ impl Master {
     /// # Errors
     /// Those of read(2).
     pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let mut ready = self.fd.readable().await?;
-            if let Ok(result) = ready.try_io(|fd| read_end(fd.as_fd(), buffer)) {
-                return result;
-            }
-        }
+        watch::read(&self.fd, buffer).await.or_else(end)
     }
 
     /// Waits until [`Self::try_read`] may find something. Safe to cancel.
@@ -136,20 +139,15 @@ impl Master {
     /// # Errors
     /// Those of read(2).
     pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.fd.try_io(Interest::READABLE, |fd| read_end(fd.as_fd(), buffer))
+        self.fd.try_io(Interest::READABLE, |fd| Ok(rustix::io::read(fd, buffer)?)).or_else(end)
     }
 
     /// Types; how many bytes were taken. Waits while the program does not read. Safe to cancel.
     ///
     /// # Errors
-    /// Those of write(2).
+    /// Those of write(2); `BrokenPipe` when the program's terminal was closed.
     pub async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
-        loop {
-            let mut ready = self.fd.writable().await?;
-            if let Ok(result) = ready.try_io(|fd| Ok(rustix::io::write(fd, bytes)?)) {
-                return result;
-            }
-        }
+        watch::write(&self.fd, bytes).await
     }
 }
 
@@ -160,9 +158,7 @@ impl AsFd for Master {
 }
 
 /// A pseudo-terminal that no program has open answers EIO, which is its end of file.
-fn read_end(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
-    match rustix::io::read(fd, buffer) {
-        Err(rustix::io::Errno::IO) => Ok(0),
-        other => Ok(other?),
-    }
+fn end(error: io::Error) -> io::Result<usize> {
+    let eio = rustix::io::Errno::IO.raw_os_error();
+    if error.raw_os_error() == Some(eio) { Ok(0) } else { Err(error) }
 }

@@ -1,7 +1,6 @@
 //! What a teammate is started with, read once.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use crate::act::{ActError, Desk};
 use crate::model::id::{Life, RequestId, SpawnId};
@@ -101,13 +100,6 @@ impl Context {
             _ => &self.spec.command,
         };
         argv.iter().map(Into::into).collect()
-    }
-
-    /// A program that dies within this time did not start. Even where the spec asks for none, an exec
-    /// that succeeded says little: a moment's look tells a typing error from a running program.
-    pub fn settle(&self) -> Duration {
-        const LOOK: Duration = Duration::from_millis(30);
-        self.spec.settle.0.max(LOOK)
     }
 
     /// Everything this life started, and the teammate itself.

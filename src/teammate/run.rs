@@ -158,7 +158,7 @@ impl Process {
         match self.context.spec.engine {
             EngineKind::Command => {
                 let program = self.program(self.context.argv(), None)?;
-                let (log, settle) = (self.context.dir.output_log(), self.context.settle());
+                let (log, settle) = (self.context.dir.output_log(), self.context.spec.settle.0);
                 let command = Command::start(&program, self.context.spec.deliver, settle, log, self.told.clone())?;
                 self.engine = Engine::Command(command);
             }

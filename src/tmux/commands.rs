@@ -159,7 +159,8 @@ pub(super) fn list_all(format: &str) -> Cmd {
 }
 
 pub(super) fn list_session(session: &str, format: &str) -> Cmd {
-    ListPanes::new().session().format(format).target(session).build().into()
+    // Without the colon it would be taken for a window's name.
+    ListPanes::new().session().format(format).target(format!("{session}:")).build().into()
 }
 
 pub(super) fn display(id: Option<&str>, format: &str) -> Cmd {

@@ -23,19 +23,20 @@ impl Tmux {
     /// Adds the panes, in order, to our windows that have room and to new ones of `per_window` panes. The lead's own
     /// pane does not count: its window takes `per_window` members beside it, or none without `lead_window`.
     /// A window too small for as many gets fewer, and the rest one more window. Nothing becomes current.
+    /// `session` is `$id` or `=name`.
     ///
     /// # Errors
     /// The first failure; the panes that this call had made by then are closed again.
     pub async fn add_panes(
         &self,
-        session_id: &str,
+        session: &str,
         panes: &[PaneSpec],
         per_window: usize,
         lead_window: Option<&str>,
     ) -> Result<Vec<Pane>, TmuxError> {
         panes.iter().try_for_each(check_spec)?;
         let mut made: Vec<Option<Pane>> = vec![None; panes.len()];
-        let placed = self.place(session_id, panes, per_window.max(1), lead_window, &mut made).await;
+        let placed = self.place(session, panes, per_window.max(1), lead_window, &mut made).await;
         let done = match placed {
             Ok(()) => self.dress(panes, &made).await,
             failed => failed,
@@ -137,7 +138,8 @@ impl Tmux {
                 None => {
                     // The lead's pane takes none of the members' places.
                     let free = if lead == Some(id) { per_window } else { per_window - 1 };
-                    rooms.push((Room { window: id.to_owned(), free }, ours == "1"));
+                    // The lead may be quicker than who marks its window.
+                    rooms.push((Room { window: id.to_owned(), free }, ours == "1" || lead == Some(id)));
                 }
             }
         }

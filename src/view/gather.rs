@@ -115,9 +115,15 @@ fn state(dir: &MemberDir, member: &Member, seen: &Seen<'_>, now: Timestamp) -> S
     match (seen.alive, ended) {
         (Alive::Unknown, _) => "unknown",
         (Alive::Yes, _) if is_deaf(dir, now) => "unresponsive",
-        // Its lease is taken before its first word is written.
-        (Alive::Yes, _) => seen.said.map_or(State::Starting, |s| s.state).as_str(),
+        // Its lease is taken before its first word is written, and held beyond its last.
+        (Alive::Yes, _) => match seen.said.map_or(State::Starting, |s| s.state) {
+            State::Exited | State::Failed => State::Stopping,
+            state => state,
+        }
+        .as_str(),
         (Alive::No, _) if !seen.joined => State::Starting.as_str(),
+        // Between planning and execution: who waits for its end waits for the execution's.
+        (Alive::No, Some(exit)) if member.is_active && exit.reason == reason::PLAN_APPROVED => State::Starting.as_str(),
         (Alive::No, Some(exit)) if ended_well(exit) => State::Exited.as_str(),
         (Alive::No, Some(_)) => State::Failed.as_str(),
         (Alive::No, None) if !member.is_active => State::Exited.as_str(),

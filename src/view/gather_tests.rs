@@ -40,6 +40,20 @@ fn a_living_member_is_what_its_own_life_says() {
 }
 
 #[test]
+fn a_member_is_not_gone_before_its_lease_is_nor_between_planning_and_execution() {
+    let a = member("a", Command);
+    let life = a.life.unwrap();
+    let mut made = Made::team(std::slice::from_ref(&a));
+    made.status("a", life, State::Exited);
+    let lease = made.lease("a", life);
+    assert_eq!(state_of(&mut made, "a"), "stopping");
+    drop(lease);
+    let file = made.desk.dir.member(&name("a")).exit();
+    replace_json(&file, &exit(a.life, Some(0), reason::PLAN_APPROVED), Sync::Fast).unwrap();
+    assert_eq!(state_of(&mut made, "a"), "starting", "its execution follows");
+}
+
+#[test]
 fn an_ended_member_is_shown_by_how_it_ended() {
     let ended = |text: &str, code, why: &str| {
         let mut out = member(text, Command);

@@ -1,10 +1,16 @@
 //! Behaviour through the real program and a real tmux. One binary, a module a behaviour; a test that
 //! shows a case from the field carries its id (`f07_…`).
 
+mod puppet;
 mod support;
 
+mod decisions;
+mod ending;
+mod keyboard;
+mod mail;
 mod names;
-
+mod plans;
+mod requests;
 mod smoke;
-
+mod tasks;
 mod tmux;

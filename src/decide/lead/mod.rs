@@ -8,6 +8,8 @@ mod join;
 mod requests;
 mod shutdown;
 mod state;
+#[cfg(test)]
+mod tests;
 
 pub use ending::{exit_of, reason};
 pub use state::{Effect, Event, EventRecord, Finish, Lead, Phase, SHUTDOWN_GRACE, Seat, Start, Why};

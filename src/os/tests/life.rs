@@ -97,7 +97,7 @@ fn the_spared_and_the_nested_team_run_on() {
 #[test]
 fn a_session_counts_only_for_its_own_leader() {
     let mut life = TestLife::new();
-    // Not marked at all; `env` stands before `sh` so that it is the leader itself that runs on.
+    // Not marked at all.
     let mut leader = Command::new("setsid").args(["sh", "-c", "sleep 7007 & sleep 7008 & wait"]).spawn().unwrap();
     until("it leads its session", || process::stat(leader.id()).unwrap().session == leader.id());
     let right = id(&leader);

@@ -101,6 +101,7 @@ async fn pastes_are_clean_and_marked_when_the_program_wants_it() {
         handle.keys(b"\x1bq").await.unwrap();
         outer.shows(b"^[q").await;
         pty.child.kill().await.unwrap();
+        handle.finish();
     };
     let (ended, ()) = tokio::join!(relay.run(|_| {}, || {}), person);
     ended.unwrap();
@@ -110,7 +111,7 @@ async fn pastes_are_clean_and_marked_when_the_program_wants_it() {
 #[tokio::test]
 async fn ctrl_z_is_noticed_and_stops_nothing() {
     let outer = Outer::new();
-    let (relay, _handle, mut pty) = outer.relay(&["sh", "-c", "stty -echo; echo ready; exec cat"]);
+    let (relay, handle, mut pty) = outer.relay(&["sh", "-c", "stty -echo; echo ready; exec cat"]);
     let suspended = RefCell::new(0);
     let person = async {
         outer.shows(b"ready\r\n").await;
@@ -122,6 +123,7 @@ async fn ctrl_z_is_noticed_and_stops_nothing() {
         // End of file at the start of a line.
         outer.type_all(b"\x04").await;
         assert_eq!(pty.child.wait().await.unwrap().to_string(), "exit status: 0");
+        handle.finish();
     };
     let (ended, ()) = tokio::join!(relay.run(|_| {}, || *suspended.borrow_mut() += 1), person);
     ended.unwrap();
@@ -175,27 +177,56 @@ async fn a_flood_lets_other_work_on_and_is_shown_whole() {
 
 #[tokio::test]
 async fn the_last_output_is_not_lost() {
-    // More than the terminal holds for a reader, written at once before the end, and an outer that is no terminal.
+    // Much at once just before the end, nobody reading meanwhile, and an outer that is no terminal.
     let script = "stty raw -echo; yes 0123456789 | head -c 60000; printf end";
     let mut pty = spawn_on_pty(&program(&["sh", "-c", script]), PtyStdin::Terminal, DEFAULT_SIZE).unwrap();
-    let status = pty.child.wait();
-    // Nobody reads while it writes and ends.
-    let ended = timeout(Duration::from_millis(500), status).await;
+    // It ends if the kernel holds so much for it, else it waits for a reader: both must do.
+    let _ = timeout(Duration::from_millis(300), pty.child.wait()).await;
     let null = std::fs::File::options().read(true).write(true).open("/dev/null").unwrap();
     let (relay, handle) = Relay::new(pty.master, &null, &null).unwrap();
     let mut log = Vec::new();
-    if ended.is_ok() {
+    let end = async {
+        pty.child.wait().await.unwrap();
         handle.finish();
-    }
-    relay.run(|chunk| log.extend_from_slice(chunk), || {}).await.unwrap();
+    };
+    let (ended, ()) = tokio::join!(relay.run(|chunk| log.extend_from_slice(chunk), || {}), end);
+    ended.unwrap();
     assert_eq!((log.len(), log.ends_with(b"end")), (60003, true));
+}
+
+#[tokio::test]
+async fn a_program_may_close_its_terminal_and_open_it_again() {
+    let outer = Outer::new();
+    let script = "echo ready; exec 0<&- 1>&- 2>&-; sleep 0.3; echo again >/dev/tty; exit 5";
+    let (relay, handle, mut pty) = outer.relay(&["sh", "-c", script]);
+    let person = async {
+        outer.shows(b"ready\r\nagain\r\n").await;
+        assert_eq!(pty.child.wait().await.unwrap().code(), Some(5));
+        handle.finish();
+    };
+    let (ended, ()) = tokio::join!(relay.run(|_| {}, || {}), person);
+    ended.unwrap();
+}
+
+#[tokio::test]
+async fn what_was_left_behind_does_not_hold_the_end_up() {
+    let outer = Outer::new();
+    // It ignores the hang-up and writes for ever.
+    let script = "trap '' HUP; (while echo again; do sleep 0.01; done) & echo ready; sleep 0.1; exit 0";
+    let (relay, handle, mut pty) = outer.relay(&["sh", "-c", script]);
+    let person = async {
+        pty.child.wait().await.unwrap();
+        handle.finish();
+    };
+    let (ended, ()) = tokio::join!(relay.run(|_| {}, || {}), person);
+    ended.unwrap();
 }
 
 #[tokio::test]
 async fn the_size_of_our_terminal_is_passed_on() {
     let outer = Outer::new();
     let script = "trap 'stty size; exit' WINCH; echo ready; while :; do sleep 0.01; done";
-    let (relay, _handle, mut pty) = outer.relay(&["sh", "-c", script]);
+    let (relay, handle, mut pty) = outer.relay(&["sh", "-c", script]);
     let person = async {
         outer.shows(b"ready\r\n").await;
         let size = Winsize { ws_row: 50, ws_col: 132, ws_xpixel: 0, ws_ypixel: 0 };
@@ -205,6 +236,7 @@ async fn the_size_of_our_terminal_is_passed_on() {
         rustix::process::kill_process(rustix::process::getpid(), Signal::WINCH).unwrap();
         outer.shows(b"50 132\r\n").await;
         pty.child.wait().await.unwrap();
+        handle.finish();
     };
     let (ended, ()) = tokio::join!(relay.run(|_| {}, || {}), person);
     ended.unwrap();

@@ -28,6 +28,10 @@ const SIZE: (u16, u16) = (80, 24);
 /// A program that reads nothing for this long does not get a paste.
 const PASTE_LIMIT: Duration = Duration::from_secs(30);
 
+/// A program that fails within this time did not start. Even where the spec asks for no time to settle, an exec that
+/// succeeded says little: a moment's look tells a typing error from a running program.
+const LOOK: Duration = Duration::from_millis(30);
+
 /// A running program.
 pub struct Command {
     deliver: Deliver,
@@ -116,8 +120,14 @@ async fn watch_end(
     settle: Duration,
     events: Events,
 ) {
-    let ended = match tokio::time::timeout(settle, child.wait()).await {
-        Ok(ended) => ended,
+    let ended = match tokio::time::timeout(settle.max(LOOK), child.wait()).await {
+        Ok(ended) => {
+            // One that had little to do and did it well has started, unless it was to live on.
+            if settle.is_zero() && ended.as_ref().is_ok_and(ExitStatus::success) {
+                let _ = events.send(EngineEvent::Settled);
+            }
+            ended
+        }
         Err(_) => {
             let _ = events.send(EngineEvent::Settled);
             child.wait().await

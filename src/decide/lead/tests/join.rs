@@ -1,0 +1,177 @@
+//! F24, F27, F28, F29: joining in two phases, whole or not at all.
+
+use super::*;
+
+#[test]
+fn f24_nobody_is_a_member_before_everyone_said_hello() {
+    let mut world = World::launching(&["a", "b"]);
+    assert_eq!(world.launched(), ["a", "b"], "all in one go");
+    world.starts("a");
+    assert!(!world.is_member("a") && !world.lead.team.launched);
+    assert!(world.told("a").is_empty(), "no welcome yet");
+    world.pane("b");
+    world.hello("b");
+    assert!(world.is_member("a") && world.is_member("b") && world.lead.team.launched);
+    for who in ["a", "b"] {
+        let welcome = Body::Welcome { spawn_id: spawn_id(who), life: world.life(who) };
+        assert_eq!(world.told(who), [welcome]);
+    }
+    let saves = world.last.iter().filter(|e| matches!(e, Effect::SaveTeam)).count();
+    assert_eq!(saves, 1, "one roster write for the batch");
+    assert!(world.lead.team.reserved.is_empty());
+}
+
+#[test]
+fn a_hello_that_comes_again_is_welcomed_again_and_changes_nothing() {
+    let mut world = World::up(&["a"]);
+    world.hello("a");
+    assert_eq!(world.told("a").len(), 1);
+    assert_eq!(world.lead.team.teammates().count(), 1);
+}
+
+#[test]
+fn a_hello_may_come_before_tmux_tells_of_the_pane() {
+    let mut world = World::launching(&["a"]);
+    world.hello("a");
+    assert_eq!(world.phase("a"), Some(Phase::Up));
+    world.pane("a");
+    assert_eq!(world.member("a").pane_id.as_deref(), Some("%1"));
+    assert!(world.ending().is_empty());
+}
+
+#[test]
+fn f24_one_that_dies_undoes_the_launch_and_is_named_with_its_last_lines() {
+    let mut world = World::launching(&["a", "b", "c"]);
+    world.starts("a");
+    world.pane("b");
+    world.ends("b", "exited", Some(3));
+    let mut ending: Vec<String> = world.ending().into_iter().map(|e| e.0).collect();
+    ending.sort();
+    assert_eq!(ending, ["a", "c"], "the others are undone");
+    assert_eq!(world.finished(), None, "not before they are gone");
+    world.ends("a", "stopped", None);
+    world.hello("c");
+    assert!(world.told("c").is_empty(), "too late to be welcomed");
+    world.ends("c", "killed", None);
+    let Some(Finish::LaunchFailed(reason)) = world.finished() else { panic!() };
+    assert!(reason.starts_with("`b` did not start: its program ended with code 3"), "{reason}");
+    assert!(reason.ends_with("  | good bye"), "{reason}");
+    assert!(world.lead.team.reserved.is_empty() && world.lead.team.teammates().count() == 0);
+}
+
+#[test]
+fn f29_no_hello_in_time_undoes_a_spawn_and_says_so() {
+    let mut world = World::up(&["a"]);
+    let asked = world.spawn("b", "b");
+    world.pane("b");
+    assert_eq!(world.lead.next_deadline(), Some(world.now.plus(Duration::from_secs(30))));
+    world.later(29_999);
+    assert!(world.ending().is_empty());
+    world.later(1);
+    assert_eq!(world.ending(), [("b".to_owned(), world.life("b"))]);
+    assert_eq!(world.answer(asked), None);
+    world.ends("b", "stopped", None);
+    assert_eq!(world.closed(), ["%2"]);
+    let answer = world.answer(asked).unwrap();
+    assert_eq!(answer.code, 1);
+    assert!(answer.error.starts_with("`b` did not start: it did not say hello in time"), "{answer:?}");
+    assert!(!world.is_member("b") && world.lead.team.reserved.is_empty());
+}
+
+#[test]
+fn f29_a_pane_that_tmux_cannot_make_undoes_a_spawn() {
+    let mut world = World::up(&["a"]);
+    let asked = world.spawn("b", "b");
+    let life = world.life("b");
+    world.step(Event::PaneFailed { name: name("b"), life, error: "no space for a new pane".to_owned() });
+    let answer = world.answer(asked).unwrap();
+    assert_eq!(answer.code, 1);
+    assert!(answer.error.contains("no space for a new pane"), "{answer:?}");
+    assert_eq!(world.phase("b"), None);
+}
+
+#[test]
+fn a_spawn_is_answered_when_its_hello_came() {
+    let mut world = World::up(&["a"]);
+    let asked = world.spawn("b", "b");
+    assert_eq!(world.answer(asked), None);
+    world.starts("b");
+    let answer = world.answer(asked).unwrap();
+    assert_eq!((answer.code, answer.answer["pane_id"].as_str()), (0, Some("%2")));
+}
+
+#[test]
+fn f28_the_same_spawn_id_is_one_member_however_often() {
+    let mut world = World::up(&["a"]);
+    let asked: Vec<MessageId> = (0..5).map(|_| world.spawn("b", "b")).collect();
+    world.starts("b");
+    let late = world.spawn("b", "b");
+    for id in asked.into_iter().chain([late]) {
+        assert_eq!(world.code(id), Some(0));
+    }
+    let launches = world.all.iter().filter(|e| matches!(e, Effect::Launch(_))).count();
+    assert_eq!((launches, world.lead.team.teammates().count()), (2, 2));
+}
+
+#[test]
+fn f27_a_taken_name_is_refused_whether_it_lives_starts_or_has_ended() {
+    let mut world = World::up_with(vec![restarting("a", Restart::Never)]);
+    let lives = world.spawn("a", "other");
+    assert_eq!(world.code(lives), Some(7));
+    world.spawn("b", "b");
+    let starts = world.spawn("b", "other");
+    assert_eq!(world.code(starts), Some(7));
+    world.ends("a", "exited", Some(1));
+    let ended = world.answer(lives).and(Some(world.spawn("a", "third"))).unwrap();
+    let answer = world.answer(ended).unwrap();
+    assert_eq!(answer.code, 7);
+    assert!(answer.hint.contains("crewmux restart a"), "{answer:?}");
+}
+
+#[test]
+fn a_team_has_a_limit() {
+    let mut team = team(vec![spec("a")]);
+    team.settings.limits.max_members = 2;
+    let mut world = World::of(team);
+    world.starts("a");
+    world.spawn("b", "b");
+    let third = world.spawn("c", "c");
+    let answer = world.answer(third).unwrap();
+    assert_eq!(answer.code, 7);
+    assert!(answer.error.contains("its limit is 2"), "{answer:?}");
+}
+
+#[test]
+fn a_hello_of_another_life_or_spawn_is_refused() {
+    let mut world = World::launching(&["a"]);
+    let stranger = Life::derived(&["stranger"]);
+    world.hello_of("a", stranger);
+    assert!(world.logged().contains(&"hello_refused"));
+    let life = world.life("a");
+    world.mail("a", &Body::Hello { spawn_id: spawn_id("x"), life, pid: 1, start_time: 1 });
+    assert!(world.logged().contains(&"hello_refused"));
+    assert!(!world.is_member("a"));
+    world.hello("a");
+    assert!(world.is_member("a"));
+}
+
+#[test]
+fn f24_a_maker_that_goes_during_the_launch_undoes_it() {
+    let mut world = World::launching(&["a", "b"]);
+    world.starts("a");
+    world.step(Event::MakerGone);
+    assert_eq!(world.ending().len(), 2);
+    world.hello("b");
+    assert!(!world.lead.team.launched);
+    world.ends("a", "stopped", None);
+    world.ends("b", "killed", None);
+    let Some(Finish::LaunchFailed(reason)) = world.finished() else { panic!() };
+    assert_eq!(reason, "the command that launched the team is gone");
+}
+
+#[test]
+fn an_empty_team_is_launched_at_once() {
+    let world = World::launching(&[]);
+    assert!(world.lead.team.launched);
+    assert!(world.logged().contains(&"team_launched"));
+}

@@ -1,0 +1,104 @@
+//! F21: a new lead takes up what the last one had written.
+
+use super::*;
+
+#[test]
+fn who_lives_goes_on_and_who_died_is_started_again() {
+    let mut world = World::up(&["a", "b"]);
+    let lives = world.life("a");
+    world.new_lead(&["a"]);
+    assert_eq!(world.phase("a"), Some(Phase::Up));
+    assert_eq!(world.life("a"), lives);
+    assert_eq!(world.ending(), [("b".to_owned(), world.life("b"))], "its rest is ended first");
+    assert!(world.launched().is_empty());
+    world.ends("b", "killed", None);
+    world.later(500);
+    assert_eq!(world.launched(), ["b"]);
+}
+
+#[test]
+fn who_was_out_stays_out() {
+    let mut world = World::up(&["a"]);
+    world.stop("a");
+    world.ends("a", "stopped", None);
+    world.new_lead(&[]);
+    assert_eq!(world.phase("a"), Some(Phase::Out));
+    assert!(world.ending().is_empty());
+}
+
+#[test]
+fn a_half_done_spawn_is_undone() {
+    let mut world = World::up(&["a"]);
+    world.spawn("b", "b");
+    world.pane("b");
+    let life = world.life("b");
+    world.new_lead(&["a"]);
+    assert_eq!(world.ending(), [("b".to_owned(), life)]);
+    assert_eq!(world.closed(), ["%2"]);
+    assert!(world.lead.team.reserved.is_empty());
+    let asked = world.spawn("b", "again");
+    world.starts("b");
+    assert_eq!(world.code(asked), Some(0));
+}
+
+#[test]
+fn open_requests_stay_open_and_are_decided_by_the_new_lead() {
+    let mut world = World::up_with(vec![planner("a"), spec("b")]);
+    let plan = world.submits("a", "p");
+    let asked = world.shutdown_within(Some("b"), 10_000);
+    world.new_lead(&["a", "b"]);
+    assert_eq!(world.state(plan), RequestState::Open);
+    let decided = world.decides("operator", plan, true);
+    assert_eq!(world.code(decided), Some(0));
+    world.later(10_000);
+    world.ends("b", "killed", None);
+    assert_eq!(world.answer(asked).unwrap().answer["forced"], json!(["b"]));
+}
+
+#[test]
+fn a_decision_that_may_not_have_arrived_is_sent_again_as_the_same_message() {
+    let mut world = World::up_with(vec![planner("a")]);
+    let plan = world.submits("a", "p");
+    world.decides("operator", plan, false);
+    let first = sent(&world.last);
+    // The lead died before it noted that it had answered.
+    world.all.retain(|e| !matches!(e, Effect::Ledger(r) if r.request().is_some_and(|r| r.answered)));
+    world.new_lead(&["a"]);
+    assert_eq!(sent(&world.last), first);
+    world.new_lead(&["a"]);
+    assert_eq!(sent(&world.last), [], "noted now");
+}
+
+fn sent(effects: &[Effect]) -> Vec<(Name, MessageId)> {
+    let mail = effects.iter().filter_map(|e| match e {
+        Effect::Mail { to, id, body } if matches!(**body, Body::PlanApprovalResponse { .. }) => Some((to.clone(), *id)),
+        _ => None,
+    });
+    mail.collect()
+}
+
+#[test]
+fn f42_an_approval_before_the_crash_leads_to_the_execution_after_it() {
+    for lives in [true, false] {
+        let mut world = World::up_with(vec![planner("a")]);
+        let plan = world.submits("a", "p");
+        world.decides("operator", plan, true);
+        world.new_lead(if lives { &["a"] } else { &[] });
+        world.later(9_000);
+        world.ends("a", "killed", None);
+        assert_eq!(world.launched(), ["a"], "{lives}");
+        assert_eq!(world.member("a").plan_id, Some(plan));
+    }
+}
+
+#[test]
+fn a_lost_tmux_server_is_no_stop() {
+    let mut world = World::up(&["a", "b"]);
+    world.stop("b");
+    world.ends("b", "stopped", None);
+    world.lead.tmux_lost = true;
+    world.new_lead(&[]);
+    world.ends("a", "pane closed", None);
+    assert_eq!(world.launched(), ["a"]);
+    assert_eq!(world.phase("b"), Some(Phase::Out));
+}

@@ -1,0 +1,11 @@
+//! Mail: F01 to F15.
+
+mod damage;
+mod delivery;
+mod full_disk;
+mod idle;
+mod many;
+mod queue;
+mod text;
+mod wakeups;
+mod who;
