@@ -3,9 +3,9 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, ExitCode, Stdio};
 
+use super::Fallible;
 use super::rows::{append, claim, handed, send};
 use super::stats::{median, now_ns};
-use super::Fallible;
 
 /// What runs under `--helper NAME ARGUMENT…`.
 pub fn main(args: &[String]) -> ExitCode {

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use crewmux::model::id::MessageId;
 use crewmux::model::message::{Body, Message, Text};
 use crewmux::model::name::{AgentId, Name};
-use crewmux::store::{Home, MemberDir, roster};
 use crewmux::model::team::Team;
+use crewmux::store::{Home, MemberDir, roster};
 use tempfile::TempDir;
 
 use super::Fallible;

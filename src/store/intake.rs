@@ -1,6 +1,6 @@
 //! A teammate's view of one of its lanes: what waits, what is being handed over, what was read.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use super::cursor::{HandOver, LaneCursor, REMEMBERED, Seen, Verdict};
 use super::cursors::{self, CursorFile};
@@ -165,7 +165,7 @@ impl Intake {
     /// Takes messages out of the queue to hand them over. That they are being handed over is stored before this
     /// returns, so that a crash in between cannot lose them.
     pub fn begin(&mut self, ids: &[MessageId]) -> Result<Vec<Waiting>> {
-        let begun = self.state.begin(ids);
+        let begun: HashSet<MessageId> = self.state.begin(ids).into_iter().collect();
         if let Err(error) = self.store() {
             self.state.abandon();
             return Err(error);
@@ -178,6 +178,14 @@ impl Intake {
     /// What was being handed over has arrived.
     pub fn finish(&mut self) -> Result<Vec<MessageId>> {
         let ids = self.state.finish();
+        self.store()?;
+        Ok(ids)
+    }
+
+    /// [`Self::finish`] and [`Self::mark_read`] at once, for whoever has read what it was handed.
+    pub fn finish_read(&mut self) -> Result<Vec<MessageId>> {
+        let ids = self.state.finish();
+        self.state.mark_read(&ids);
         self.store()?;
         Ok(ids)
     }

@@ -74,8 +74,7 @@ impl Mailbox {
         self.intake.poll()?;
         let ids: Vec<MessageId> = self.intake.waiting().iter().map(|w| w.id).collect();
         let taken = self.intake.begin(&ids)?;
-        self.intake.finish()?;
-        self.intake.mark_read(&ids)?;
+        self.intake.finish_read()?;
         Ok(taken.len())
     }
 

@@ -20,13 +20,16 @@ pub fn row() -> Fallible<Vec<Line>> {
     let me = std::env::current_exe()?;
     let members = [
         "name = \"sink\"\nengine = \"worker\"".to_owned(),
-        format!("name = \"source\"\nengine = \"command\"\ncommand = {:?}", [
-            &*me.to_string_lossy(),
-            "--helper",
-            "send",
-            env!("CARGO_BIN_EXE_crewmux"),
-            &place.path().to_string_lossy(),
-        ]),
+        format!(
+            "name = \"source\"\nengine = \"command\"\ncommand = {:?}",
+            [
+                &*me.to_string_lossy(),
+                "--helper",
+                "send",
+                env!("CARGO_BIN_EXE_crewmux"),
+                &place.path().to_string_lossy(),
+            ]
+        ),
     ];
     let spec = place.spec(TEAM, "", &members)?;
     place.up(TEAM, &spec)?;

@@ -18,9 +18,8 @@ pub fn row() -> Fallible<Vec<Line>> {
 
 /// A team whose members all run the same program and end when they are asked.
 pub fn willing(place: &Place, team: &str, members: usize, more: &str) -> Fallible<std::path::PathBuf> {
-    let members: Vec<String> = (0..members)
-        .map(|n| format!("name = \"m{n}\"\nengine = \"command\"\ncommand = {PROGRAM:?}\n{more}"))
-        .collect();
+    let members: Vec<String> =
+        (0..members).map(|n| format!("name = \"m{n}\"\nengine = \"command\"\ncommand = {PROGRAM:?}\n{more}")).collect();
     let head = format!("[limits]\nmax_members = 64\n[layout]\npanes_per_window = {PANES_PER_WINDOW}");
     place.spec(team, &head, &members)
 }
