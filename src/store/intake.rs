@@ -198,6 +198,14 @@ impl Intake {
         Ok(ids)
     }
 
+    /// [`Self::finish`] and [`Self::mark_read`] at once, for whoever has read what it was handed.
+    pub fn finish_read(&mut self) -> Result<Vec<MessageId>> {
+        let ids = self.state.finish();
+        self.state.mark_read(&ids);
+        self.store()?;
+        Ok(ids)
+    }
+
     /// What was being handed over has not arrived: it waits again, marked.
     pub fn abandon(&mut self) -> Result<()> {
         let seen = self.state.handing_seen();
