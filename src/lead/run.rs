@@ -277,8 +277,7 @@ impl Process {
         for waiting in self.control.begin(&ids)? {
             self.step(Event::Mail(waiting.message));
         }
-        self.control.finish()?;
-        self.control.mark_read(&ids)
+        self.control.finish_read().map(drop)
     }
 
     pub(super) fn step(&mut self, event: Event) {

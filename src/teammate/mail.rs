@@ -71,9 +71,9 @@ impl Inbox {
 
     /// The engine has these: they are handed over, and as its input they are read.
     pub fn arrived(&mut self, ids: &[MessageId]) -> Result<(), StoreError> {
+        debug_assert!(ids.iter().all(|id| self.on_the_way.contains(id)));
         self.on_the_way.clear();
-        self.intake.finish()?;
-        self.intake.mark_read(ids)
+        self.intake.finish_read().map(drop)
     }
 
     /// The engine took nothing: the messages wait for the next life, marked.
@@ -89,8 +89,7 @@ impl Inbox {
             return Ok(Vec::new());
         }
         let taken = self.intake.begin(&ids)?;
-        self.intake.finish()?;
-        self.intake.mark_read(&ids)?;
+        self.intake.finish_read()?;
         Ok(taken)
     }
 
