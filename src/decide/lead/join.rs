@@ -126,6 +126,7 @@ impl Lead {
             seat.starts = count;
             seat.why = None;
             seat.forced = false;
+            seat.placed = false;
             seat.lost_terminal = false;
             seat.stop_by = None;
             seat.batch = Some(batch);
@@ -194,6 +195,7 @@ impl Lead {
         self.launch(&[name], spawn_id, now, out);
     }
 
+    #[expect(clippy::too_many_arguments, reason = "the fields of one event")]
     pub(super) fn pane_started(
         &mut self,
         name: &Name,
@@ -201,6 +203,7 @@ impl Lead {
         pane_id: String,
         pid: u32,
         start_time: String,
+        now: Timestamp,
         out: &mut Vec<Effect>,
     ) {
         // A pane that comes up when its life is not wanted any more goes again.
@@ -218,6 +221,13 @@ impl Lead {
             entry.start_time = Some(start_time);
         }
         out.push(Effect::SaveTeam);
+        let batch = self.seats.get_mut(name).and_then(|seat| {
+            seat.placed = true;
+            seat.batch
+        });
+        if let Some(batch) = batch {
+            self.complete_if_ready(batch, now, out);
+        }
     }
 
     pub(super) fn pane_failed(&mut self, name: &Name, life: Life, error: &str, now: Timestamp, out: &mut Vec<Effect>) {
@@ -256,12 +266,16 @@ impl Lead {
             entry.start_time = Some(start_time.to_string());
         }
         if let Some(batch) = batch {
-            let complete = self.batches.get(&batch).is_some_and(|b| {
-                b.failed.is_none() && b.names.iter().all(|n| self.seats.get(n).is_some_and(|s| s.phase == Phase::Ready))
-            });
-            if complete {
-                self.complete_batch(batch, now, out);
-            }
+            self.complete_if_ready(batch, now, out);
+        }
+    }
+
+    /// A batch is complete when all of it said hello and the panes are known: who is told that a member is there
+    /// finds its pane in the roster.
+    fn complete_if_ready(&mut self, id: SpawnId, now: Timestamp, out: &mut Vec<Effect>) {
+        let ready = |n: &Name| self.seats.get(n).is_some_and(|s| s.phase == Phase::Ready && s.placed);
+        if self.batches.get(&id).is_some_and(|b| b.failed.is_none() && b.names.iter().all(ready)) {
+            self.complete_batch(id, now, out);
         }
     }
 
@@ -377,6 +391,7 @@ impl Seat {
             stop_by: None,
             why: None,
             forced: false,
+            placed: false,
             lost_terminal: false,
             planning,
             failures: Vec::new(),
