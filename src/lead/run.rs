@@ -321,7 +321,11 @@ impl Process {
         match finish {
             Finish::LaunchFailed(reason) => {
                 self.screen.leave(&format!("The launch failed.\r\n{}", reason.replace('\n', "\r\n")));
-                Outcome::LaunchFailed(reason)
+                match self.maker {
+                    // Nobody is left to put away what was made.
+                    Some(maker) if !process::is_alive(maker) => Outcome::TakeDown,
+                    _ => Outcome::LaunchFailed(reason),
+                }
             }
             Finish::TakeDown => {
                 self.log(&EventRecord::team("lead_stopped").with("reason", "its maker is gone"));

@@ -35,6 +35,9 @@ fn a_living_member_is_what_its_own_life_says() {
     assert_eq!(view.pid, Some(std::process::id()));
     assert_eq!(look.tasks, TaskCounts { pending: 1, in_progress: 1, completed: 0, failed: 0 });
 
+    made.status("a", life, State::Failed);
+    assert_eq!(state_of(&mut made, "a"), "stopping", "it holds its lease and has left no record");
+
     made.status("a", clock::new_life(), State::Idle);
     assert_eq!(state_of(&mut made, "a"), "starting", "what another life said does not count");
 }
