@@ -71,6 +71,8 @@ fn every_kind_of_failure_has_its_exit_code_and_says_what_helps() {
 fn what_needs_the_lead_says_so_when_there_is_none() {
     let crew = Crew::new();
     crew.up(DUO);
+    // The lead has also told them that they are members.
+    until("they are at work", || ["hand", "voice"].iter().all(|m| crew.status("duo", m)["state"] == "idle"));
     kill(lead_pid(&crew, "duo"), "KILL");
     until("the lead is gone", || crew.json(&["status", "--team", "duo"])["lead"]["alive"] == false);
     for args in [

@@ -108,6 +108,18 @@ fn a_planner_that_ended_is_started_again_when_its_plan_is_rejected() {
 }
 
 #[test]
+fn a_planner_that_ends_well_on_a_rejection_has_not_done_its_work() {
+    let crew = Crew::new();
+    crew.up(&plan("[\"sh\", \"-c\", \"echo short | crewmux plan submit --wait; exit 0\"]"));
+    let first = open(&crew, "");
+    let first_id = first["id"].as_str().expect("an id");
+    crew.ok(&["reject", first_id, "--reason", "longer"]);
+    let second = open(&crew, first_id);
+    crew.ok(&["approve", second["id"].as_str().expect("an id")]);
+    assert_eq!(crew.awaits("made"), "short\n");
+}
+
+#[test]
 fn the_lead_decides_where_the_spec_says_so() {
     let crew = Crew::new();
     crew.script("planner.sh", PLANNER);

@@ -104,6 +104,8 @@ pub struct Teammate {
     tasks: BTreeSet<TaskId>,
     shutdown: Option<Asked>,
     plan_open: Option<RequestId>,
+    /// The last plan of this life was rejected.
+    plan_rejected: bool,
     /// Set when the plan was approved: the planning program is stopped then.
     plan_ends: Option<Timestamp>,
 }
@@ -124,6 +126,7 @@ impl Teammate {
             tasks: BTreeSet::new(),
             shutdown: None,
             plan_open: None,
+            plan_rejected: false,
             plan_ends: None,
         }
     }
@@ -146,6 +149,7 @@ impl Teammate {
             }
             Event::PlanSubmitted(id) => {
                 self.plan_open = Some(id);
+                self.plan_rejected = false;
                 out.push(Effect::Status);
             }
             Event::Terminated => self.stop(reason::STOPPED, STOP_GRACE, &mut out),
@@ -305,7 +309,7 @@ impl Teammate {
                 // The planner is gone and its plan was not good: the restart policy starts it again.
                 self.exit(reason::EXITED, Ended { code: Some(1), signal: None }, out);
             }
-            (false, None) => {}
+            (false, None) => self.plan_rejected = true,
         }
     }
 
@@ -347,6 +351,10 @@ impl Teammate {
         if self.planning && self.plan_open.is_some() {
             // Its plan is still undecided: the place is kept until it is.
             return out.push(Effect::Status);
+        }
+        if self.planning && self.plan_rejected && ended.code == Some(0) {
+            // It ended well and its plan did not: as if it had ended before the rejection came.
+            return self.exit(reason::EXITED, Ended { code: Some(1), signal: None }, out);
         }
         self.exit(reason::EXITED, ended, out);
     }
