@@ -3,7 +3,7 @@
 use super::args::Globals;
 use super::error::{CommandError, ErrorKind};
 use super::values::RequestRef;
-use super::{output, team};
+use super::{output, requests, team};
 use crate::act::{Client, Verb};
 use crate::model::name::Name;
 use crate::model::request::{RequestKind, RequestState};
@@ -48,21 +48,19 @@ pub(super) struct Said<'a> {
 /// Decides the request that `id` names.
 pub(super) fn decide(id: &RequestRef, said: &Said<'_>, globals: &Globals) -> Result<(), CommandError> {
     let mut client = team::open(globals)?;
-    // Any request can be named; whether one may decide it is not said here.
-    let ledger = &client.desk.ledger.view()?.0;
-    let id = id.resolve(ledger.requests().keys().copied())?;
-    let request = ledger.get(id).cloned();
+    let known = requests::all(&mut client)?;
+    let id = id.resolve(known.iter().map(|r| r.id))?;
+    let request = known.iter().find(|r| r.id == id);
     let me = client.name();
-    if let Some(late) = request
-        .as_ref()
-        .filter(|r| r.kind == RequestKind::Shutdown && r.member == me && r.state != RequestState::Open)
+    if let Some(late) =
+        request.filter(|r| r.kind == RequestKind::Shutdown && r.member == me && r.state != RequestState::Open)
     {
         // Its teammate may be gone, and needs not be asked.
         return Err(CommandError::conflict(format!("request {id} is {} already", late.state.as_str()))
             .hint("`crewmux requests --all` shows what was decided"));
     }
     // Bound to what the ledger shows now: a plan that changed meanwhile is another one.
-    let hash = said.hash.cloned().or_else(|| request.as_ref().and_then(|r| r.hash.clone()));
+    let hash = said.hash.cloned().or_else(|| request.and_then(|r| r.hash.clone()));
     let verb = Verb::Decide {
         request_id: id,
         approve: said.approve,
@@ -70,7 +68,7 @@ pub(super) fn decide(id: &RequestRef, said: &Said<'_>, globals: &Globals) -> Res
         feedback: said.feedback.cloned(),
         always: said.always,
     };
-    let subject = request.filter(|r| r.kind == RequestKind::Shutdown).map(|r| r.member);
+    let subject = request.filter(|r| r.kind == RequestKind::Shutdown).map(|r| r.member.clone());
     let answer = team::perform(&mut client, verb).map_err(|error| hinted(error, &client, subject.as_ref()))?;
     if globals.json {
         return output::json(&answer.value);

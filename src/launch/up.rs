@@ -1,6 +1,6 @@
 //! `up`: a team from its spec, all of it or nothing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -14,8 +14,8 @@ use crate::os::process;
 use crate::store::{Home, Tail, TeamDir, document, lease};
 use crate::tmux::Tmux;
 
-/// The socket's name in the team's socket folder.
-pub(super) const SOCKET: &str = "tmux";
+/// The socket's name in the team's socket folder; numbered where a server of that name is left to a person.
+const SOCKET: &str = "tmux";
 /// The size of a session that nobody looks at.
 const SIZE: (u16, u16) = (200, 50);
 /// How long a lead may take to begin.
@@ -57,7 +57,7 @@ pub fn up(home: &Home, spec: &TeamSpec, options: UpOptions<'_>) -> Result<Up, Ac
     let mut notes = Vec::new();
     make_room(home, name, &mut notes)?;
 
-    let tmux = Tmux::new(home.socket_dir(name)?.join(SOCKET));
+    let tmux = Tmux::new(free_socket(&home.socket_dir(name)?));
     runtime()?.block_on(tmux.version()).map_err(|e| of_tmux("use tmux", &e))?;
     let dir = make::make(home, spec, &tmux.socket().to_string_lossy(), options.tied)?;
     let launched =
@@ -94,7 +94,9 @@ pub fn resume_held(home: &Home, name: &Name, interrupted: &AtomicBool, _hold: &H
         return Err(ActError::conflict(format!("team `{name}` never came up"))
             .hint("`crewmux up SPEC` launches it anew; `crewmux down` removes what is left"));
     }
-    let tmux = Tmux::new(home.socket_dir(name)?.join(SOCKET));
+    let folder = home.socket_dir(name)?;
+    let own = clear::server_lives(&team).then(|| PathBuf::from(&team.tmux.socket));
+    let tmux = Tmux::new(own.unwrap_or_else(|| free_socket(&folder)));
     runtime()?.block_on(tmux.version()).map_err(|e| of_tmux("use tmux", &e))?;
     start_lead(home, name, Path::new(&team.cwd), &tmux, Some(&team))?;
     let (before, begun) = (team.lead_life, Instant::now());
@@ -152,6 +154,13 @@ fn make_room(home: &Home, name: &Name, notes: &mut Vec<String>) -> Result<(), Ac
     let buried = clear::bury(home, name)?;
     notes.push(format!("a dead team `{name}` was moved to {}", buried.path().display()));
     Ok(())
+}
+
+/// A socket that nobody listens on: a server that was left since it holds a person's panes keeps its own.
+fn free_socket(folder: &Path) -> PathBuf {
+    let numbered = (2..).map(|n| folder.join(format!("{SOCKET}-{n}")));
+    let mut all = std::iter::once(folder.join(SOCKET)).chain(numbered);
+    all.find(|path| !clear::is_listened_on(path)).unwrap_or_else(|| folder.join(SOCKET))
 }
 
 fn start_lead(home: &Home, name: &Name, cwd: &Path, tmux: &Tmux, old: Option<&Team>) -> Result<(), ActError> {

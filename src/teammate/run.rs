@@ -198,8 +198,7 @@ impl Process {
             for waiting in self.control.begin(&[next])? {
                 self.step(Event::Control(Box::new(waiting.message)));
             }
-            self.control.finish()?;
-            self.control.mark_read(&[next])?;
+            self.control.finish_read()?;
         }
         Ok(())
     }

@@ -117,12 +117,10 @@ fn state(dir: &MemberDir, member: &Member, seen: &Seen<'_>, now: Timestamp) -> S
     match (seen.alive, ended) {
         (Alive::Unknown, _) => "unknown",
         (Alive::Yes, _) if is_deaf(dir, seen.holder, now) => "unresponsive",
-        (Alive::Yes, _) => match seen.said.map(|s| s.state) {
-            // Its lease is taken before its first word is written.
-            None => State::Starting,
-            // The end is told by its record, and is one when the lease is free.
-            Some(State::Exited | State::Failed) => State::Stopping,
-            Some(state) => state,
+        // Its lease is taken before its first word is written, and held beyond its last.
+        (Alive::Yes, _) => match seen.said.map_or(State::Starting, |s| s.state) {
+            State::Exited | State::Failed => State::Stopping,
+            state => state,
         }
         .as_str(),
         (Alive::No, _) if !seen.joined => State::Starting.as_str(),

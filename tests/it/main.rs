@@ -4,6 +4,7 @@
 mod puppet;
 mod support;
 
+mod cli;
 mod decisions;
 mod docs;
 mod ending;
@@ -12,6 +13,8 @@ mod mail;
 mod names;
 mod plans;
 mod requests;
+mod restarts;
+mod results;
 mod smoke;
 mod tasks;
 mod tmux;

@@ -6,6 +6,7 @@ use super::state::{Effect, EventRecord, Finish, Lead, Phase, SHUTDOWN_GRACE, STO
 use crate::decide::restart;
 use crate::model::id::{Life, MessageId};
 use crate::model::name::Name;
+use crate::model::request::RequestKind;
 use crate::model::team::Exit;
 use crate::model::time::Timestamp;
 
@@ -21,6 +22,8 @@ pub mod reason {
     pub const PANE_CLOSED: &str = "pane closed";
     /// The plan was approved; the execution is to follow.
     pub const PLAN_APPROVED: &str = "plan approved";
+    /// It did not do what it must, and was ended for it.
+    pub const STUCK: &str = "stuck";
     /// The teammate left no record: it was killed.
     pub const KILLED: &str = "killed";
 }
@@ -47,8 +50,17 @@ impl Lead {
         if seat.life != life || matches!(seat.phase, Phase::Out | Phase::Waiting { .. }) {
             return;
         }
+        if self.ledger.open_for(name, RequestKind::Shutdown).is_some_and(|r| r.life == Some(life)) {
+            // It went before it could answer; whoever asked wanted it gone.
+            seat.say_why(Why::Shutdown);
+        }
         let (why, batch) = (seat.why, seat.batch.take());
         seat.stop_by = None;
+        let exit = match why {
+            // What it says of itself is what it made of our signal.
+            Some(Why::Stuck) => Exit { code: None, reason: reason::STUCK.to_owned(), ..exit },
+            _ => exit,
+        };
         if !left.is_empty() {
             out.push(Effect::Log(EventRecord::of("processes_left", name).with("pids", left)));
         }
@@ -126,7 +138,7 @@ impl Lead {
         seat.phase = Phase::Out;
         seat.why = None;
         let forced = std::mem::take(&mut seat.forced);
-        let askers = std::mem::take(&mut seat.on_out);
+        let (askers, starters) = (std::mem::take(&mut seat.on_out), std::mem::take(&mut seat.on_up));
         if let Some(member) = self.team.member_mut(name) {
             member.is_active = false;
             // A pane whose program ended by itself stays, so that a person can read its last words.
@@ -144,6 +156,10 @@ impl Lead {
         out.push(Effect::SaveTeam);
         for asker in askers {
             self.reply(asker, 0, None, json!({"stopped": [name]}), out);
+        }
+        for asker in starters {
+            let error = Some(format!("`{name}` was not started: it has ended ({})", exit.reason));
+            self.reply(asker, 1, error, Value::Null, out);
         }
         self.group_out(name, forced || exit.reason == reason::KILLED);
     }
@@ -182,6 +198,13 @@ impl Lead {
         if closing {
             return self.reply(asker, 4, Some("the team is closing".to_owned()), Value::Null, out);
         }
+        let leaves = matches!(seat.why, Some(Why::Shutdown | Why::Stop | Why::Rollback));
+        if leaves || self.asked_to_go(name) {
+            let hint = Some(format!("`crewmux restart {name}` starts it again once it has ended"));
+            let error = Some(format!("`{name}` is being ended"));
+            return self.reply_with_hint(asker, 7, error, hint, Value::Null, out);
+        }
+        let Some(seat) = self.seats.get_mut(name) else { return };
         seat.on_up.push(asker);
         seat.failures.clear();
         match seat.phase {

@@ -56,27 +56,35 @@ impl Lead {
         for member in members {
             let Some(life) = member.life else { continue };
             let lives = alive.contains(&member.name);
+            // The last end is forgotten when the next life has said hello.
+            let joined = member.exit.is_none();
             let phase = if !member.is_active {
                 Phase::Out
-            } else if lives {
+            } else if !lives {
+                Phase::Ending
+            } else if joined {
                 Phase::Up
             } else {
-                Phase::Ending
+                Phase::Starting { deadline: now.plus(self.team.settings.limits.hello.0) }
             };
             let planning = member.plan_mode_required && member.plan_id.is_none();
             let mut seat = Seat::new(life, phase, planning);
             // Also one that still lives: its terminal is gone, and it is about to notice.
             seat.lost_terminal = self.tmux_lost && phase != Phase::Out;
+            if matches!(phase, Phase::Starting { .. }) {
+                let batch = self.batch_of_its_own(&member.name);
+                self.batches.entry(batch).or_default().names.insert(member.name.clone());
+                seat.batch = Some(batch);
+            }
             self.seats.insert(member.name.clone(), seat);
-            if phase == Phase::Ending {
-                out.push(Effect::EndLife { name: member.name.clone(), life, grace: STOP_GRACE });
+            match phase {
+                Phase::Ending => out.push(Effect::EndLife { name: member.name.clone(), life, grace: STOP_GRACE }),
+                // The lead before may have died between writing a member in and telling it so.
+                Phase::Up => self.welcome(&member.name, &mut out),
+                _ => {}
             }
         }
         if self.team.launched {
-            // The lead before may have died between writing a member in and telling it so.
-            for name in alive {
-                self.welcome(name, &mut out);
-            }
             self.undo_reservations(&mut out);
             self.repair_ledger(now, &mut out);
         } else {
@@ -117,13 +125,13 @@ impl Lead {
             let Some(entry) = self.entry(name) else { continue };
             let (spawn_id, planning) = (entry.spawn_id, entry.plan_mode_required && entry.plan_id.is_none());
             let old_pane = entry.pane_id.clone().zip(entry.pid);
-            let count = self.seats.get(name).map_or(0, |s| s.starts) + 1;
-            let life = Life::derived(&["life", &spawn_id.to_string(), &lead_life.to_string(), &count.to_string()]);
+            self.starts += 1;
+            let count = self.starts.to_string();
+            let life = Life::derived(&["life", &spawn_id.to_string(), &lead_life.to_string(), &count]);
             let seat = self.seats.entry(name.clone()).or_insert_with(|| Seat::new(life, Phase::Ending, planning));
             seat.life = life;
             seat.phase = Phase::Starting { deadline };
             seat.planning = planning;
-            seat.starts = count;
             seat.why = None;
             seat.forced = false;
             seat.lost_terminal = false;
@@ -144,12 +152,15 @@ impl Lead {
         // The execution of an approved plan is what was wanted, not one more try.
         let executes = self.seats.get(name).is_some_and(|s| s.planning)
             && self.team.member(name).is_some_and(|m| m.plan_id.is_some());
-        let starts = self.seats.get(name).map_or(0, |s| s.starts);
-        let batch = SpawnId::derived(&["again", name.as_str(), &starts.to_string(), &self.team.lead_life.to_string()]);
+        let batch = self.batch_of_its_own(name);
         if let Some(member) = self.team.member_mut(name) {
             member.restarts += u32::from(!executes);
         }
         self.launch(std::slice::from_ref(name), batch, now, out);
+    }
+
+    fn batch_of_its_own(&self, name: &Name) -> SpawnId {
+        SpawnId::derived(&["again", name.as_str(), &self.starts.to_string(), &self.team.lead_life.to_string()])
     }
 
     pub(super) fn spawn(
@@ -177,6 +188,11 @@ impl Lead {
             let error = Some(format!("the name `{name}` is taken"));
             return self.reply_with_hint(asker, 7, error, Some(hint), Value::Null, out);
         }
+        let earlier = self.team.teammates().chain(&self.team.reserved).find(|m| m.spawn_id == spawn_id);
+        if let Some(earlier) = earlier {
+            let error = Some(format!("spawn id {spawn_id} is that of `{}`", earlier.name));
+            return self.reply(asker, 7, error, Value::Null, out);
+        }
         if self.team.closing || self.maker_gone {
             return self.reply(asker, 4, Some("the team is closing".to_owned()), Value::Null, out);
         }
@@ -203,11 +219,13 @@ impl Lead {
         start_time: String,
         out: &mut Vec<Effect>,
     ) {
-        // A pane that comes up when its life is not wanted any more goes again.
-        let wanted = |seat: &Seat| seat.life == life && !matches!(seat.phase, Phase::Ending | Phase::Out);
-        if !self.seats.get(name).is_some_and(wanted) {
+        // A pane that comes up when its life is not wanted any more goes again. One whose life is still being
+        // ended closes when that is done.
+        let phase = self.seats.get(name).filter(|seat| seat.life == life).map(|seat| seat.phase);
+        if matches!(phase, None | Some(Phase::Ending | Phase::Waiting { .. } | Phase::Out)) {
             out.push(Effect::EndLife { name: name.clone(), life, grace: STOP_GRACE });
-            if self.seats.get(name).is_none_or(|seat| seat.life != life) {
+            let undone = self.team.reserved.iter().any(|m| m.name == *name);
+            if phase.is_none() || (phase == Some(Phase::Out) && !undone) {
                 out.push(Effect::ClosePane { name: name.clone(), pane_id, pid });
                 return;
             }
@@ -221,8 +239,10 @@ impl Lead {
     }
 
     pub(super) fn pane_failed(&mut self, name: &Name, life: Life, error: &str, now: Timestamp, out: &mut Vec<Effect>) {
-        let Some(seat) = self.seats.get_mut(name).filter(|seat| seat.life == life) else { return };
-        seat.phase = Phase::Ending;
+        let Some(seat) = self.seats.get(name).filter(|seat| seat.life == life) else { return };
+        if matches!(seat.phase, Phase::Out | Phase::Waiting { .. }) {
+            return;
+        }
         let exit = super::ending::exit_of(life, "no pane", now);
         self.life_ended(name, life, exit, error, &[], now, out);
     }
@@ -239,11 +259,14 @@ impl Lead {
         out: &mut Vec<Effect>,
     ) {
         let reserved = self.entry(name).is_some_and(|m| m.spawn_id == spawn_id);
-        let Some(seat) = self.seats.get_mut(name) else { return };
-        if !reserved || seat.life != life {
+        let Some(seat) = self.seats.get_mut(name).filter(|seat| reserved && seat.life == life) else {
             out.push(Effect::Log(EventRecord::of("hello_refused", name).with("life", life)));
+            // Started by an earlier lead, or too late: nobody wants it, and it holds the member's lease.
+            if self.seats.values().all(|seat| seat.life != life) && life != self.team.lead_life {
+                out.push(Effect::EndLife { name: name.clone(), life, grace: STOP_GRACE });
+            }
             return;
-        }
+        };
         let batch = seat.batch;
         match seat.phase {
             Phase::Starting { .. } => seat.phase = Phase::Ready,
@@ -337,7 +360,15 @@ impl Lead {
         let Some(batch) = self.batches.remove(&id) else { return };
         let error = batch.failed.unwrap_or_default();
         for name in &batch.names {
-            self.seats.remove(name);
+            let seat = self.seats.remove(name);
+            let (starters, stoppers) = seat.map(|s| (s.on_up, s.on_out)).unwrap_or_default();
+            for asker in stoppers {
+                self.reply(asker, 0, None, json!({"stopped": [name]}), out);
+            }
+            for asker in starters {
+                self.reply(asker, 1, Some(error.clone()), Value::Null, out);
+            }
+            self.group_out(name, false);
             if let Some(at) = self.team.reserved.iter().position(|m| m.name == *name) {
                 let member = self.team.reserved.remove(at);
                 if let (false, Some(pane_id), Some(pid)) = (batch.is_launch, member.pane_id, member.pid) {
@@ -380,7 +411,6 @@ impl Seat {
             lost_terminal: false,
             planning,
             failures: Vec::new(),
-            starts: 0,
             batch: None,
             on_up: Vec::new(),
             on_out: Vec::new(),

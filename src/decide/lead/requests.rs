@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::state::{Effect, EventRecord, LEAVE_GRACE, Lead, PLAN_GRACE, Phase, Why};
+use super::state::{Effect, EventRecord, Lead, PLAN_GRACE, Phase};
 use crate::decide::authority::Authority;
 use crate::decide::ledger::{Decider, LedgerError, Verdict};
 use crate::model::id::{Life, MessageId, RequestId};
@@ -282,31 +282,17 @@ impl Lead {
         for request in unanswered {
             self.answer(&request, out);
         }
-        let open: Vec<Request> = self.ledger.open_requests().into_iter().cloned().collect();
-        for request in open {
-            if request.kind == RequestKind::Shutdown
-                && let (Some(asker), true) = (request.asked_by, self.seats.contains_key(&request.member))
+        self.repair_shutdowns(now, out);
+        // The approval may have come into the ledger and not into the roster any more.
+        for (name, seat) in &self.seats {
+            let approved = self.ledger.requests().values().find(|r| {
+                let of_this_life = r.member == *name && r.life == Some(seat.life);
+                r.kind == RequestKind::Plan && of_this_life && r.state == RequestState::Approved
+            });
+            if let (true, Some(plan)) = (seat.planning, approved)
+                && let Some(member) = self.team.members.iter_mut().find(|m| m.name == *name)
             {
-                self.groups.push(super::state::Group {
-                    asked_by: asker,
-                    pending: std::iter::once(request.member.clone()).collect(),
-                    stopped: Vec::new(),
-                    forced: Vec::new(),
-                    refused: Vec::new(),
-                });
-            }
-        }
-        // One that has agreed to go and is still there is bound to its deadline by this lead too.
-        for request in self.ledger.requests().values() {
-            if request.kind == RequestKind::Shutdown
-                && request.state == RequestState::Approved
-                && let Some(seat) = self.seats.get_mut(&request.member)
-                && seat.phase == Phase::Up
-                && request.life == Some(seat.life)
-            {
-                seat.phase = Phase::Ending;
-                seat.why = Some(Why::Shutdown);
-                seat.stop_by = Some(request.expires.unwrap_or(now).max(now.plus(LEAVE_GRACE)));
+                member.plan_id = Some(plan.id);
             }
         }
         // A planning life whose plan was approved before the crash is still to be replaced.

@@ -1,15 +1,25 @@
 //! The shutdown handshake: ask, wait for the answer, and say "gone" only when everything is gone.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::state::{Effect, EventRecord, Group, LEAVE_GRACE, Lead, Phase, Why};
+use super::state::{Effect, EventRecord, Group, LEAVE_GRACE, Lead, Phase, STOP_GRACE, Seat, Why};
 use crate::model::id::{MessageId, RequestId};
 use crate::model::message::{Body, Message};
 use crate::model::name::{AgentId, Name};
 use crate::model::request::{Request, RequestKind, RequestState};
 use crate::model::time::Timestamp;
+
+/// What stands where a refusal gives no reason.
+const NO_REASON: &str = "no reason was given";
+
+impl Group {
+    fn of(asked_by: MessageId, pending: BTreeSet<Name>) -> Self {
+        Self { asked_by, pending, stopped: Vec::new(), forced: Vec::new(), refused: Vec::new() }
+    }
+}
 
 impl Lead {
     #[expect(clippy::too_many_arguments, reason = "the fields of one message")]
@@ -57,13 +67,7 @@ impl Lead {
     fn open_group(&mut self, asker: MessageId, names: &[Name]) {
         let pending =
             names.iter().filter(|n| self.seats.get(*n).is_some_and(|s| s.phase != Phase::Out)).cloned().collect();
-        self.groups.push(Group {
-            asked_by: asker,
-            pending,
-            stopped: Vec::new(),
-            forced: Vec::new(),
-            refused: Vec::new(),
-        });
+        self.groups.push(Group::of(asker, pending));
     }
 
     fn force(&mut self, name: &Name, grace: Duration, out: &mut Vec<Effect>) {
@@ -94,7 +98,7 @@ impl Lead {
             Phase::Waiting { .. } => return self.out_while_waiting(name, Why::Shutdown, out),
             Phase::Starting { .. } | Phase::Ready => return self.end(name, Why::Shutdown, grace, out),
             Phase::Ending => {
-                seat.why.get_or_insert(Why::Shutdown);
+                seat.say_why(Why::Shutdown);
                 return;
             }
             Phase::Up => {}
@@ -104,7 +108,7 @@ impl Lead {
             if open.expires.is_some_and(|at| at > deadline)
                 && let Some(seat) = self.seats.get_mut(name)
             {
-                seat.stop_by = Some(deadline);
+                seat.stop_by = Some(seat.stop_by.map_or(deadline, |at| at.min(deadline)));
             }
             return;
         }
@@ -128,6 +132,11 @@ impl Lead {
         let id = MessageId::derived(&["shutdown_request", &request.id.to_string()]);
         self.open_request(request, out);
         out.push(Effect::Mail { to: name.clone(), id, body });
+    }
+
+    /// Whether someone waits for this member's end: a life of it that ends is followed by none.
+    pub(super) fn asked_to_go(&self, name: &Name) -> bool {
+        self.open_shutdown(name).is_some()
     }
 
     fn open_shutdown(&self, name: &Name) -> Option<&Request> {
@@ -155,13 +164,68 @@ impl Lead {
             }
             return;
         }
+        let planned = self.team.member(from).is_some_and(|m| m.plan_id.is_some());
         if let Some(seat) = self.seats.get_mut(from) {
-            seat.stop_by = None;
+            // What ends a planner whose plan was approved stays.
+            seat.stop_by = seat.stop_by.filter(|_| seat.planning && planned);
         }
-        let reason = reason.unwrap_or_else(|| "no reason was given".to_owned());
+        if self.maker_gone {
+            // Nobody is left who could ask it again.
+            if let Some(seat) = self.seats.get_mut(from) {
+                seat.forced = true;
+            }
+            self.end(from, Why::Shutdown, STOP_GRACE, out);
+        }
+        let reason = reason.unwrap_or_else(|| NO_REASON.to_owned());
         for group in &mut self.groups {
             if group.pending.remove(from) {
                 group.refused.push((from.clone(), reason.clone()));
+            }
+        }
+    }
+
+    /// Takes up the shutdowns that the lead before had begun. Who has agreed, or let its deadline pass, goes; whoever
+    /// asked is answered once for all that it asked for, with what has been refused already.
+    pub(super) fn repair_shutdowns(&mut self, now: Timestamp, out: &mut Vec<Effect>) {
+        let shutdowns = self.ledger.requests().values().filter(|r| r.kind == RequestKind::Shutdown);
+        let requests: Vec<Request> = shutdowns.cloned().collect();
+        let under_way = |seats: &BTreeMap<Name, Seat>, request: &Request| {
+            let goes = matches!(request.state, RequestState::Open | RequestState::Approved | RequestState::Expired);
+            let seat = seats.get(&request.member).filter(|s| request.life == Some(s.life));
+            goes && seat.is_some_and(|s| s.phase != Phase::Out)
+        };
+        let askers: BTreeSet<MessageId> =
+            requests.iter().filter(|r| under_way(&self.seats, r)).filter_map(|r| r.asked_by).collect();
+        for asked_by in askers {
+            let mut group = Group::of(asked_by, BTreeSet::new());
+            for request in requests.iter().filter(|r| r.asked_by == Some(asked_by)) {
+                let name = request.member.clone();
+                if under_way(&self.seats, request) {
+                    group.pending.insert(name);
+                } else if request.state == RequestState::Rejected {
+                    let why = request.decision.as_ref().and_then(|d| d.feedback.clone());
+                    group.refused.push((name, why.unwrap_or_else(|| NO_REASON.to_owned())));
+                } else {
+                    group.stopped.push(name);
+                }
+            }
+            self.groups.push(group);
+        }
+        for request in &requests {
+            if !under_way(&self.seats, request) {
+                continue;
+            }
+            let Some(seat) = self.seats.get_mut(&request.member) else { continue };
+            match request.state {
+                RequestState::Approved => {
+                    seat.say_why(Why::Shutdown);
+                    if seat.phase == Phase::Up {
+                        seat.phase = Phase::Ending;
+                        seat.stop_by = Some(request.expires.unwrap_or(now).max(now.plus(LEAVE_GRACE)));
+                    }
+                }
+                RequestState::Expired => self.shutdown_expired(&request.member, out),
+                _ => {}
             }
         }
     }

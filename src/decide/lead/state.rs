@@ -172,14 +172,22 @@ pub struct Seat {
     pub planning: bool,
     /// Recent starts that came after a failure.
     pub failures: Vec<Timestamp>,
-    /// Starts so far, under this lead.
-    pub starts: u32,
     /// The batch this seat joins with, until it has.
     pub batch: Option<SpawnId>,
     /// Verbs to answer when the next hello has come, or has not.
     pub on_up: Vec<MessageId>,
     /// Verbs to answer when the member is out.
     pub on_out: Vec<MessageId>,
+}
+
+impl Seat {
+    pub(super) fn say_why(&mut self, why: Why) {
+        let for_good = matches!(why, Why::Shutdown | Why::Stop | Why::Rollback);
+        let goes_on = matches!(self.why, None | Some(Why::Restart | Why::Stuck | Why::Execute));
+        if self.why.is_none() || (for_good && goes_on) {
+            self.why = Some(why);
+        }
+    }
 }
 
 /// Members that join together or not at all.
@@ -209,6 +217,8 @@ pub struct Lead {
     pub seats: BTreeMap<Name, Seat>,
     pub(super) batches: BTreeMap<SpawnId, Batch>,
     pub(super) groups: Vec<Group>,
+    /// Starts so far, of anyone, under this lead.
+    pub(super) starts: u64,
     /// The tmux server that the roster names is not the one this lead runs on.
     pub tmux_lost: bool,
     pub(super) maker_gone: bool,
@@ -234,6 +244,7 @@ impl Lead {
             seats: BTreeMap::new(),
             batches: BTreeMap::new(),
             groups: Vec::new(),
+            starts: 0,
             tmux_lost: false,
             maker_gone: false,
             finished: false,
@@ -290,6 +301,10 @@ impl Lead {
             return;
         };
         let from = &message.from.name;
+        if !from.is_operator() && !from.is_lead() && commands(&body) {
+            let error = Some("only the lead and the operator may ask for that".to_owned());
+            return self.reply(message.id, 4, error, Value::Null, out);
+        }
         match body {
             Body::Hello { spawn_id, life, pid, start_time } => {
                 self.hello(from, spawn_id, life, pid, start_time, now, out);
@@ -339,8 +354,11 @@ impl Lead {
                 }
                 Phase::Waiting { until } if until <= now => self.launch_again(&name, now, out),
                 _ if seat.stop_by.is_some_and(|at| at <= now) => {
-                    let why = if seat.planning { Why::Execute } else { Why::Stuck };
-                    seat.forced = why == Why::Stuck;
+                    let planned = seat.planning && seat.why.is_none() && !self.asked_to_go(&name);
+                    let why = if planned { Why::Execute } else { Why::Shutdown };
+                    if let Some(seat) = self.seats.get_mut(&name) {
+                        seat.forced = !planned;
+                    }
                     out.push(Effect::Log(EventRecord::of("end_forced", &name)));
                     self.end(&name, why, Duration::ZERO, out);
                 }
@@ -349,13 +367,14 @@ impl Lead {
         }
     }
 
-    /// Begins to end the life on `name`'s seat. A reason that is already there stays.
+    /// Begins to end the life on `name`'s seat. A reason that is already there stays, unless another life
+    /// was to follow and now none is to.
     pub(super) fn end(&mut self, name: &Name, why: Why, grace: Duration, out: &mut Vec<Effect>) {
         let Some(seat) = self.seats.get_mut(name) else { return };
         if matches!(seat.phase, Phase::Out | Phase::Waiting { .. }) {
             return;
         }
-        seat.why.get_or_insert(why);
+        seat.say_why(why);
         seat.phase = Phase::Ending;
         seat.stop_by = None;
         out.push(Effect::EndLife { name: name.clone(), life: seat.life, grace });
@@ -391,4 +410,16 @@ impl Lead {
             None => self.team.reserved.iter_mut().find(|m| m.name == *name),
         }
     }
+}
+
+/// Whether this is a verb that members have no right to.
+fn commands(body: &Body) -> bool {
+    matches!(
+        body,
+        Body::SpawnRequest { .. }
+            | Body::StopRequest { .. }
+            | Body::RestartRequest { .. }
+            | Body::ShutdownAsk { .. }
+            | Body::Decide { .. }
+    )
 }

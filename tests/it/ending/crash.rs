@@ -1,24 +1,17 @@
 //! After the worst, every verb says what is there and what to do.
 
 use crate::puppet::team;
-use crate::support::{Crew, kill, until, with_environment};
+use crate::support::{Crew, kill, until};
 
 /// Kills everything of this home at once, tmux too.
 fn kill_all(crew: &Crew) {
-    let home = crew.home();
-    let all = || with_environment("CREWMUX_HOME", home.to_str().expect("plain"));
-    let server = crew.tmux("t", &["display-message", "-p", "#{pid}"]).out.trim().parse::<u32>().expect("a pid");
-    let mut pids = all();
-    if !pids.contains(&server) {
-        pids.push(server);
-    }
-    // Stopped first, so that none sees another one's end.
+    let pids = crew.processes();
+    // Stopped first, so that hardly one sees another one's end.
     for signal in ["STOP", "KILL"] {
-        for pid in &pids {
-            let _ = std::process::Command::new("kill").arg(format!("-{signal}")).arg(pid.to_string()).output();
-        }
+        let all: Vec<String> = pids.iter().map(ToString::to_string).collect();
+        let _ = std::process::Command::new("kill").arg(format!("-{signal}")).args(&all).output();
     }
-    until("all are gone", || all().is_empty() && !crate::support::lives(server));
+    until("all are gone", || crew.processes().is_empty());
 }
 
 #[test]
@@ -45,7 +38,7 @@ fn f23_after_everything_was_killed_each_verb_works() {
     for verb in
         [&["shutdown", "writer"][..], &["stop", "writer"], &["restart", "writer"], &["spawn", "new", "--", "true"]]
     {
-        let ran = crew.fails(6, &[verb, &["--team", "t"]].concat());
+        let ran = crew.fails(6, &[&["--team", "t"], verb].concat());
         assert!(ran.err.contains("up --resume t"), "{verb:?}: {}", ran.err);
     }
     for verb in [&["attach", "--print"][..], &["capture", "writer"]] {
@@ -88,7 +81,7 @@ fn f23_a_dead_team_makes_room_for_the_next_of_its_name() {
 fn f23_a_dead_server_alone_is_seen_and_mended() {
     let crew = Crew::new();
     crew.up(&(team("t") + &crew.taker("writer")));
-    let server: u32 = crew.tmux("t", &["display-message", "-p", "#{pid}"]).out.trim().parse().expect("a pid");
+    let server: u32 = crew.tmux("t", &["display-message", "-p", "#{pid}"]).trim().parse().expect("a pid");
     kill(server, "KILL");
     until("it is seen", || {
         let status = crew.json(&["status", "--team", "t"]);

@@ -11,14 +11,13 @@ fn f20_a_persons_panes_on_our_server_outlive_the_team() {
     let format = ["-P", "-F", "#{pane_pid}"];
     let made = |args: &[&str]| {
         let ran = crew.tmux("t", &[args, &format, &["sleep", "1000"]].concat());
-        assert_eq!(ran.code, 0, "{ran:?}");
-        ran.out.trim().parse::<u32>().expect("a pid")
+        ran.trim().parse::<u32>().expect("a pid")
     };
-    let socket = crew.tmux("t", &["display-message", "-p", "#{socket_path}"]).out.trim().to_owned();
+    let socket = crew.tmux("t", &["display-message", "-p", "#{socket_path}"]).trim().to_owned();
     let beside = made(&["split-window", "-d", "-t", "=crewmux-t:"]);
     let window = made(&["new-window", "-d", "-t", "=crewmux-t:"]);
     let session = made(&["new-session", "-d", "-s", "mine"]);
-    let server: u32 = crew.tmux("t", &["display-message", "-p", "#{pid}"]).out.trim().parse().expect("a pid");
+    let server: u32 = crew.tmux("t", &["display-message", "-p", "#{pid}"]).trim().parse().expect("a pid");
 
     let down = crew.run(&["down"]);
     assert_eq!(down.code, 0, "{down:?}");
@@ -56,7 +55,7 @@ fn f20_shutting_a_member_down_closes_its_own_pane_only() {
     let crew = Crew::new();
     crew.up(&(team("t") + &crew.taker("a") + &crew.taker("b")));
     let mine = crew.tmux("t", &["split-window", "-d", "-P", "-F", "#{pane_pid}", "-t", "=crewmux-t:", "sleep", "1000"]);
-    let mine: u32 = mine.out.trim().parse().expect("a pid");
+    let mine: u32 = mine.trim().parse().expect("a pid");
     let (a, b) = (crew.pid_of("t", "a"), crew.pid_of("t", "b"));
     crew.ok(&["shutdown", "a"]);
     let panes = crew.panes("t");

@@ -4,8 +4,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crewmux::act::{Client, Send, Verb};
-use crewmux::model::name::Name;
-use crewmux::store::Home;
+use crewmux::model::message::{Body, Message, Text};
+use crewmux::model::name::{AgentId, Name};
+use crewmux::os::clock::{new_message_id, now};
+use crewmux::store::{Durability, Home, Journal};
 
 use crate::puppet::team;
 use crate::support::{Crew, until};
@@ -76,6 +78,21 @@ fn f02_none_of_many_senders_loses_a_message() {
     assert!(seqs.eq((1..=text.lines().count() as u64).map(Some)));
 }
 
+/// Puts messages into the mailbox, many under one lock.
+fn append(crew: &Crew, count: usize) {
+    let journal = Journal::open(crew.member("t", "sink").join("mail/inbox.jsonl"));
+    let to = Name::parse("sink").expect("a name");
+    let from = AgentId::new(Name::operator(), Name::parse("t").expect("a name"));
+    let text = Body::Text(Text { content: Some("one of many".to_owned()), ..Text::default() });
+    let messages: Vec<Message> =
+        (0..count).map(|_| Message::new(new_message_id(), from.clone(), to.clone(), &text)).collect();
+    for some in messages.chunks(1000) {
+        let mut locked = journal.lock().expect("the lock");
+        locked.append_all(some, now()).expect("appended");
+        locked.finish(Durability::Fast).expect("finished");
+    }
+}
+
 /// What a thread or process has read so far, in bytes.
 fn read_by(io: &str) -> u64 {
     let text = std::fs::read_to_string(io).expect("counters");
@@ -120,9 +137,7 @@ fn f07_one_more_message_costs_the_same_behind_a_hundred_thousand() {
         send(&mut client, format!("early {n}"));
     }
     let few = cost(&crew, &mut client, "few");
-    for n in 0..100_000 {
-        send(&mut client, format!("late {n}"));
-    }
+    append(&crew, 100_000);
     until("they were all read", || crew.status("t", "sink")["unread"] == 0);
     let many = cost(&crew, &mut client, "many");
     let grown = |few: u64, many: u64| many > few + few / 5 + 512;

@@ -163,3 +163,110 @@ fn a_tied_team_ends_with_its_maker_and_an_untied_one_goes_on() {
     world.ends("a", "shutdown", Some(0));
     assert_eq!(world.finished(), Some(Finish::TakeDown));
 }
+
+#[test]
+fn a_stop_during_a_restart_wins_and_both_are_answered() {
+    let mut world = World::up(&["a"]);
+    let restart = world.restart("a");
+    let stop = world.stop("a");
+    world.ends("a", "stopped", None);
+    assert!(world.launched().is_empty());
+    assert_eq!((world.code(restart), world.code(stop)), (Some(1), Some(0)));
+    assert_eq!(world.phase("a"), Some(Phase::Out));
+}
+
+#[test]
+fn a_restart_during_a_stop_or_a_shutdown_is_refused() {
+    let mut world = World::up(&["a", "b"]);
+    world.stop("a");
+    world.shutdown(Some("b"));
+    for who in ["a", "b"] {
+        let asked = world.restart(who);
+        let answer = world.answer(asked).unwrap();
+        assert_eq!((answer.code, answer.error), (7, format!("`{who}` is being ended")));
+    }
+    assert_eq!(world.phase("b"), Some(Phase::Up), "it is asked, not ended");
+}
+
+#[test]
+fn a_stuck_member_that_reacts_to_its_stop_is_a_failure_all_the_same() {
+    let mut world = World::up(&["a"]);
+    let life = world.life("a");
+    world.step(Event::Stuck { name: name("a"), life, why: "task 1 is over its limit".to_owned() });
+    assert_eq!(world.ending().len(), 1);
+    world.ends("a", "stopped", Some(0));
+    assert_eq!(world.member("a").exit.as_ref().unwrap().reason, "stuck");
+    world.later(500);
+    assert_eq!(world.launched(), ["a"]);
+}
+
+#[test]
+fn a_restart_without_a_hello_in_time_is_tried_again() {
+    let mut world = World::up(&["a"]);
+    world.ends("a", "exited", Some(1));
+    world.later(500);
+    world.pane("a");
+    world.later(30_000);
+    assert_eq!(world.ending().len(), 1);
+    world.ends("a", "stopped", Some(0));
+    assert!(matches!(world.phase("a"), Some(Phase::Waiting { .. })));
+    world.later(1000);
+    assert_eq!(world.launched(), ["a"]);
+}
+
+#[test]
+fn a_pane_that_comes_after_its_life_was_stopped_is_ended_and_closed() {
+    let mut world = World::up_with(vec![restarting("a", Restart::Never)]);
+    world.ends("a", "exited", Some(1));
+    world.restart("a");
+    let stop = world.stop("a");
+    let life = world.life("a");
+    world.ends_of("a", life, "killed", None);
+    assert_eq!(world.code(stop), Some(0));
+    world.pane_of("a", life);
+    assert_eq!(world.ending(), [("a".to_owned(), life)]);
+    assert_eq!(world.closed(), ["%2"]);
+}
+
+#[test]
+fn a_pane_that_comes_between_two_lives_is_ended() {
+    let mut world = World::up(&["a"]);
+    world.ends("a", "exited", Some(1));
+    world.later(500);
+    let late = world.life("a");
+    world.later(30_000);
+    world.ends("a", "killed", None);
+    assert!(matches!(world.phase("a"), Some(Phase::Waiting { .. })));
+    world.pane_of("a", late);
+    assert_eq!(world.ending(), [("a".to_owned(), late)]);
+    world.hello_of("a", late);
+    assert!(world.told("a").is_empty());
+}
+
+#[test]
+fn a_pane_that_fails_after_its_life_was_stopped_starts_nothing() {
+    let mut world = World::up_with(vec![restarting("a", Restart::Always)]);
+    world.stop("a");
+    world.ends("a", "stopped", None);
+    world.restart("a");
+    world.stop("a");
+    let life = world.life("a");
+    world.ends("a", "killed", None);
+    world.step(Event::PaneFailed { name: name("a"), life, error: "no server".to_owned() });
+    assert!(world.last.is_empty());
+    world.later(60_000);
+    assert!(world.launched().is_empty());
+}
+
+#[test]
+fn who_refuses_an_end_that_its_maker_left_behind_is_ended() {
+    let mut tied = team(vec![spec("a")]);
+    tied.tied_to_maker = true;
+    let mut world = World::of(tied);
+    world.starts("a");
+    world.step(Event::MakerGone);
+    world.answers("a", false, Some("busy"));
+    assert_eq!(world.ending().len(), 1);
+    world.ends("a", "stopped", None);
+    assert_eq!(world.finished(), Some(Finish::TakeDown));
+}

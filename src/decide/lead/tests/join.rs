@@ -175,3 +175,69 @@ fn an_empty_team_is_launched_at_once() {
     assert!(world.lead.team.launched);
     assert!(world.logged().contains(&"team_launched"));
 }
+
+#[test]
+fn f28_a_spawn_id_is_not_for_two_names() {
+    let mut world = World::up(&["a"]);
+    let first = world.spawn("b", "b");
+    let other = world.spawn("c", "b");
+    assert_eq!(world.code(other), Some(7));
+    world.starts("b");
+    assert_eq!(world.code(first), Some(0));
+}
+
+#[test]
+fn a_spawn_tried_again_is_a_life_of_its_own() {
+    let mut world = World::up(&["a"]);
+    world.spawn("b", "b");
+    let failed = world.life("b");
+    world.pane("b");
+    world.ends("b", "exited", Some(1));
+    let again = world.spawn("b", "b");
+    assert_ne!(world.life("b"), failed);
+    // The first life's end is seen twice: by its pane, and by whoever ended it.
+    world.ends_of("b", failed, "exited", Some(1));
+    world.starts("b");
+    assert_eq!(world.code(again), Some(0));
+}
+
+#[test]
+fn a_stop_or_shutdown_of_one_that_is_joining_undoes_the_spawn_and_is_answered() {
+    for all in [true, false] {
+        let mut world = World::up(&["a"]);
+        world.ends("a", "exited", Some(0));
+        let spawn = world.spawn("b", "b");
+        let asked = if all { world.shutdown(None) } else { world.stop("b") };
+        world.ends("b", "stopped", None);
+        assert_eq!((world.code(spawn), world.code(asked)), (Some(1), Some(0)));
+        assert!(!world.is_member("b"));
+    }
+}
+
+#[test]
+fn a_hello_of_a_life_that_nobody_wants_ends_it() {
+    let mut world = World::up(&["a", "b"]);
+    let stranger = Life::derived(&["stranger"]);
+    world.hello_of("a", stranger);
+    assert_eq!(world.ending(), [("a".to_owned(), stranger)]);
+    let other = world.life("b");
+    world.hello_of("a", other);
+    assert!(world.ending().is_empty(), "another member's life is not a's to end");
+}
+
+#[test]
+fn f30_f18_members_have_no_word_in_who_starts_and_ends() {
+    let mut world = World::up_with(vec![spec("a"), spec("b")]);
+    let b = Some(name("b"));
+    for body in [
+        Body::SpawnRequest { spawn_id: spawn_id("c"), spec: Box::new(spec("c")) },
+        Body::StopRequest { name: name("b") },
+        Body::RestartRequest { name: name("b") },
+        Body::ShutdownAsk { name: b, reason: None, grace_ms: None, force: false },
+        Body::ShutdownAsk { name: None, reason: None, grace_ms: None, force: true },
+    ] {
+        let asked = world.mail("a", &body);
+        assert_eq!(world.code(asked), Some(4), "{body:?}");
+        assert_eq!(world.last.len(), 1);
+    }
+}

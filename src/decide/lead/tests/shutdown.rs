@@ -126,3 +126,46 @@ fn an_answer_after_the_deadline_counts_for_nothing() {
     world.ends("a", "killed", None);
     assert_eq!(world.code(asked), Some(0));
 }
+
+#[test]
+fn f19_who_dies_while_it_is_asked_is_gone_and_does_not_come_back() {
+    let mut world = World::up_with(vec![restarting("a", Restart::Always)]);
+    let asked = world.shutdown(Some("a"));
+    world.ends("a", "killed", None);
+    assert_eq!(world.code(asked), Some(0));
+    world.later(60_000);
+    assert!(world.launched().is_empty());
+}
+
+#[test]
+fn a_shutdown_of_a_member_that_is_being_restarted_ends_it_for_good() {
+    let mut world = World::up(&["a"]);
+    let restart = world.restart("a");
+    let asked = world.shutdown(None);
+    world.ends("a", "stopped", None);
+    assert_eq!((world.code(restart), world.code(asked)), (Some(1), Some(0)));
+    assert!(world.launched().is_empty());
+}
+
+#[test]
+fn force_ends_a_member_that_is_being_restarted_for_good() {
+    let mut world = World::up(&["a"]);
+    world.restart("a");
+    let asked = world.force(None);
+    world.ends("a", "stopped", None);
+    assert_eq!(world.code(asked), Some(0));
+}
+
+#[test]
+fn the_shorter_grace_of_two_holds_and_is_no_failure() {
+    let mut world = World::up_with(vec![restarting("a", Restart::Always)]);
+    let patient = world.shutdown_within(Some("a"), 60_000);
+    let hasty = world.shutdown_within(Some("a"), 2000);
+    world.later(2000);
+    assert_eq!(world.ending().len(), 1);
+    world.ends("a", "killed", None);
+    assert_eq!((world.code(patient), world.code(hasty)), (Some(0), Some(0)));
+    assert_eq!(world.answer(hasty).unwrap().answer["forced"], json!(["a"]));
+    world.later(60_000);
+    assert!(world.launched().is_empty());
+}

@@ -102,3 +102,65 @@ fn a_lost_tmux_server_is_no_stop() {
     assert_eq!(world.launched(), ["a"]);
     assert_eq!(world.phase("b"), Some(Phase::Out));
 }
+
+#[test]
+fn who_was_written_into_the_roster_and_not_told_is_welcomed_by_the_new_lead() {
+    let mut world = World::up(&["a"]);
+    world.new_lead(&["a"]);
+    let welcome = Body::Welcome { spawn_id: spawn_id("a"), life: world.life("a") };
+    assert_eq!(world.told("a"), [welcome]);
+}
+
+#[test]
+fn a_restart_that_was_under_way_still_needs_its_hello() {
+    let mut world = World::up(&["a"]);
+    world.ends("a", "exited", Some(1));
+    world.later(500);
+    world.pane("a");
+    world.new_lead(&["a"]);
+    assert!(world.told("a").is_empty());
+    let mut other = world.lead.clone();
+    world.hello("a");
+    assert_eq!((world.phase("a"), world.told("a").len()), (Some(Phase::Up), 1));
+    assert!(world.member("a").exit.is_none());
+
+    let late = other.step(Event::Tick, world.now.plus(Duration::from_secs(30)));
+    assert!(late.iter().any(|e| matches!(e, Effect::EndLife { .. })));
+}
+
+#[test]
+fn f42_an_approval_that_reached_the_ledger_alone_leads_to_the_execution() {
+    for lives in [true, false] {
+        let mut world = World::up_with(vec![planner("a")]);
+        let plan = world.submits("a", "p");
+        let before = world.lead.team.clone();
+        world.decides("operator", plan, true);
+        // The lead died before it wrote the roster.
+        world.lead.team = before;
+        world.new_lead(if lives { &["a"] } else { &[] });
+        assert_eq!(world.member("a").plan_id, Some(plan));
+        world.ends("a", "plan approved", Some(0));
+        assert_eq!(world.launched(), ["a"], "{lives}");
+    }
+}
+
+#[test]
+fn f19_an_all_that_the_last_lead_was_asked_for_is_answered_once_and_whole() {
+    let mut world = World::up(&["a", "b", "c", "d"]);
+    let asked = world.shutdown_within(None, 10_000);
+    world.answers("a", false, Some("not yet"));
+    world.answers("b", true, None);
+    world.ends("b", "shutdown", Some(0));
+    world.answers("c", true, None);
+    world.new_lead(&["a", "c", "d"]);
+    world.ends("c", "shutdown", Some(0));
+    assert_eq!(world.answer(asked), None, "d has not answered");
+    world.later(10_000);
+    world.ends("d", "killed", None);
+    let answer = world.answer(asked).unwrap();
+    assert_eq!((answer.code, &*answer.error), (1, "`a` refused: not yet"));
+    assert_eq!(answer.answer["stopped"], json!(["b", "c", "d"]));
+    world.new_lead(&["a"]);
+    world.later(1);
+    assert!(world.answer(asked).is_some(), "and not again");
+}
