@@ -9,7 +9,7 @@ use crate::act::{ActError, Desk, client};
 use crate::lead::lead_pane;
 use crate::model::name::Name;
 use crate::model::spec::TeamSpec;
-use crate::model::team::{State, Status, Team};
+use crate::model::team::{Member, State, Status, Team};
 use crate::os::process;
 use crate::store::{Home, Tail, TeamDir, document, lease};
 use crate::tmux::Tmux;
@@ -114,14 +114,14 @@ pub fn resume_held(home: &Home, name: &Name, interrupted: &AtomicBool, _hold: &H
     })
 }
 
-fn lives(dir: &TeamDir, member: &crate::model::team::Member) -> bool {
+fn lives(dir: &TeamDir, member: &Member) -> bool {
     lease::is_held(&dir.member(&member.name).lease()).unwrap_or(false)
         && status(dir, member)
             .is_some_and(|s| !matches!(s, State::Starting | State::Stopping | State::Exited | State::Failed))
 }
 
 /// What the current life of a member says of itself.
-fn status(dir: &TeamDir, member: &crate::model::team::Member) -> Option<State> {
+fn status(dir: &TeamDir, member: &Member) -> Option<State> {
     let status: Option<Status> = document::read_json(&dir.member(&member.name).status()).ok().flatten();
     status.filter(|s| Some(s.life) == member.life).map(|s| s.state)
 }
@@ -213,7 +213,12 @@ fn wait_launched(dir: &TeamDir, name: &Name, options: UpOptions<'_>) -> Result<T
                 progress(&member.name, Step::Ready);
             }
         }
-        if team.launched {
+        // Each has heard its welcome, or is done already: from here on they carry verbs out.
+        let welcomed = |m: &Member| match status(dir, m) {
+            None | Some(State::Starting) => !lease::is_held(&dir.member(&m.name).lease()).unwrap_or(true),
+            Some(_) => true,
+        };
+        if team.launched && team.teammates().all(welcomed) {
             return Ok(Some(team));
         }
         if led && !held {
