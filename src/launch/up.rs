@@ -218,7 +218,7 @@ fn wait_launched(dir: &TeamDir, name: &Name, options: UpOptions<'_>) -> Result<T
             None | Some(State::Starting) => !lease::is_held(&dir.member(&m.name).lease()).unwrap_or(true),
             Some(_) => true,
         };
-        if team.launched && team.teammates().all(welcomed) {
+        if team.launched && (!held || team.teammates().all(welcomed)) {
             return Ok(Some(team));
         }
         if led && !held {
