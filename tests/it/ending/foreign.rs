@@ -1,7 +1,18 @@
 //! What is not ours stays.
 
 use crate::puppet::team;
-use crate::support::{Crew, kill, lives};
+use crate::support::{Crew, lives};
+
+/// What a person left running ends with the test.
+struct Theirs(Vec<u32>);
+
+impl Drop for Theirs {
+    fn drop(&mut self) {
+        for pid in &self.0 {
+            let _ = std::process::Command::new("kill").arg("-9").arg(pid.to_string()).output();
+        }
+    }
+}
 
 #[test]
 fn f20_a_persons_panes_on_our_server_outlive_the_team() {
@@ -18,6 +29,8 @@ fn f20_a_persons_panes_on_our_server_outlive_the_team() {
     let window = made(&["new-window", "-d", "-t", "=crewmux-t:"]);
     let session = made(&["new-session", "-d", "-s", "mine"]);
     let server: u32 = crew.tmux("t", &["display-message", "-p", "#{pid}"]).trim().parse().expect("a pid");
+
+    let _theirs = Theirs(vec![server, beside, window, session]);
 
     let down = crew.run(&["down"]);
     assert_eq!(down.code, 0, "{down:?}");
@@ -44,10 +57,6 @@ fn f20_a_persons_panes_on_our_server_outlive_the_team() {
     crew.until_got("a", "again");
     crew.ok(&["down"]);
     assert!(lives(session));
-    kill(server, "KILL");
-    for pid in mine {
-        let _ = std::process::Command::new("kill").arg("-9").arg(pid.to_string()).output();
-    }
 }
 
 #[test]
@@ -56,15 +65,12 @@ fn f20_shutting_a_member_down_closes_its_own_pane_only() {
     crew.up(&(team("t") + &crew.taker("a") + &crew.taker("b")));
     let mine = crew.tmux("t", &["split-window", "-d", "-P", "-F", "#{pane_pid}", "-t", "=crewmux-t:", "sleep", "1000"]);
     let mine: u32 = mine.trim().parse().expect("a pid");
+    let server = crew.tmux("t", &["display-message", "-p", "#{pid}"]).trim().parse().expect("a pid");
+    let _theirs = Theirs(vec![server, mine]);
     let (a, b) = (crew.pid_of("t", "a"), crew.pid_of("t", "b"));
     crew.ok(&["shutdown", "a"]);
     let panes = crew.panes("t");
     assert!(!panes.contains(&a) && panes.contains(&b) && panes.contains(&mine), "{panes:?}");
-    // A pane that a person made in the place of ours is the person's.
     crew.ok(&["down"]);
     assert!(lives(mine));
-    let server = std::fs::read_to_string(format!("/proc/{mine}/stat")).expect("it lives");
-    let server = server.rsplit(')').next().expect("a stat").split_whitespace().nth(1).expect("its parent").to_owned();
-    kill(server.parse().expect("a pid"), "KILL");
-    let _ = std::process::Command::new("kill").arg("-9").arg(mine.to_string()).output();
 }
