@@ -195,7 +195,7 @@ impl Lead {
             let error = Some(format!("spawn id {spawn_id} is that of `{}`", earlier.name));
             return self.reply(asker, 7, error, Value::Null, out);
         }
-        if self.team.closing || self.maker_gone {
+        if self.maker_gone {
             return self.reply(asker, 4, Some("the team is closing".to_owned()), Value::Null, out);
         }
         let limit = self.team.settings.limits.max_members;
