@@ -78,8 +78,15 @@ impl Lead {
                 seat.batch = Some(batch);
             }
             self.seats.insert(member.name.clone(), seat);
+            if phase != Phase::Out {
+                // The lead before may have died between closing its mailbox and writing it out of the roster.
+                out.push(Effect::OpenMail { name: member.name.clone() });
+            }
             match phase {
-                Phase::Ending => out.push(Effect::EndLife { name: member.name.clone(), life, grace: STOP_GRACE }),
+                // Also of one that is out: the lead before may have died before it had ended all of it.
+                Phase::Ending | Phase::Out => {
+                    out.push(Effect::EndLife { name: member.name.clone(), life, grace: STOP_GRACE });
+                }
                 // The lead before may have died between writing a member in and telling it so.
                 Phase::Up => self.welcome(&member.name, &mut out),
                 _ => {}
@@ -227,7 +234,10 @@ impl Lead {
         // ended closes when that is done.
         let phase = self.seats.get(name).filter(|seat| seat.life == life).map(|seat| seat.phase);
         if matches!(phase, None | Some(Phase::Ending | Phase::Waiting { .. } | Phase::Out)) {
-            out.push(Effect::EndLife { name: name.clone(), life, grace: STOP_GRACE });
+            match phase {
+                Some(_) => self.end_late(name, out),
+                None => out.push(Effect::EndLife { name: name.clone(), life, grace: STOP_GRACE }),
+            }
             let undone = self.team.reserved.iter().any(|m| m.name == *name);
             if phase.is_none() || (phase == Some(Phase::Out) && !undone) {
                 out.push(Effect::ClosePane { name: name.clone(), pane_id, pid });
@@ -247,6 +257,16 @@ impl Lead {
         if let Some(batch) = batch {
             self.complete_if_ready(batch, now, out);
         }
+    }
+
+    /// The seat's life turns out to run after it was taken for ended. The next one starts when it is gone.
+    fn end_late(&mut self, name: &Name, out: &mut Vec<Effect>) {
+        let Some(seat) = self.seats.get_mut(name) else { return };
+        if matches!(seat.phase, Phase::Waiting { .. }) {
+            seat.phase = Phase::Ending;
+            seat.why = Some(Why::Restart);
+        }
+        out.push(Effect::EndLife { name: name.clone(), life: seat.life, grace: STOP_GRACE });
     }
 
     pub(super) fn pane_failed(&mut self, name: &Name, life: Life, error: &str, now: Timestamp, out: &mut Vec<Effect>) {
@@ -283,7 +303,9 @@ impl Lead {
             Phase::Starting { .. } => seat.phase = Phase::Ready,
             // Said again after a crash of ours: the answer is the same message.
             Phase::Up => return self.welcome(name, out),
-            _ => return,
+            // Its pane came up after its end: nobody waits for it.
+            Phase::Waiting { .. } | Phase::Out => return self.end_late(name, out),
+            Phase::Ready | Phase::Ending => return,
         }
         if let Some(entry) = self.entry_mut(name) {
             entry.pid = Some(pid);

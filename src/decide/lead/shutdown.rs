@@ -128,10 +128,8 @@ impl Lead {
             answered: false,
             asked_by: Some(asker),
         };
-        let body = Box::new(Body::ShutdownRequest { request_id: request.id, reason, deadline });
-        let id = MessageId::derived(&["shutdown_request", &request.id.to_string()]);
-        self.open_request(request, out);
-        out.push(Effect::Mail { to: name.clone(), id, body });
+        self.open_request(request.clone(), out);
+        tell(&request, out);
     }
 
     /// Whether someone waits for this member's end: a life of it that ends is followed by none.
@@ -225,7 +223,8 @@ impl Lead {
                     }
                 }
                 RequestState::Expired => self.shutdown_expired(&request.member, out),
-                _ => {}
+                // It may not have been told; its id makes twice once.
+                _ => tell(request, out),
             }
         }
     }
@@ -267,4 +266,13 @@ impl Lead {
             self.reply(group.asked_by, u8::from(error.is_some()), error, answer, out);
         }
     }
+}
+
+/// Puts a shutdown request before its subject.
+fn tell(request: &Request, out: &mut Vec<Effect>) {
+    let Some(deadline) = request.expires else { return };
+    let reason = request.body["reason"].as_str().map(str::to_owned);
+    let body = Box::new(Body::ShutdownRequest { request_id: request.id, reason, deadline });
+    let id = MessageId::derived(&["shutdown_request", &request.id.to_string()]);
+    out.push(Effect::Mail { to: request.member.clone(), id, body });
 }

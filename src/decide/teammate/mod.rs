@@ -6,6 +6,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+#[cfg(test)]
+mod tests;
+
 use super::lead::reason;
 use crate::model::id::{Life, MessageId, RequestId, SpawnId, TaskId};
 use crate::model::message::{Body, Message};
@@ -263,8 +266,11 @@ impl Teammate {
     }
 
     fn shutdown_asked(&mut self, id: RequestId, deadline: Timestamp, message: &Message, out: &mut Vec<Effect>) {
-        if matches!(self.phase, Phase::Stopping(_) | Phase::Done(_)) {
-            return out.push(self.response(id, true, None));
+        match self.phase {
+            // The lead asks members only: this was for an earlier life and lay there unread.
+            Phase::Starting | Phase::Joining => return,
+            Phase::Stopping(_) | Phase::Done(_) => return out.push(self.response(id, true, None)),
+            Phase::Up => {}
         }
         let of_program = self.on_shutdown == OnShutdown::Ask && self.ended.is_none();
         self.shutdown = Some(Asked { id, deadline, of_program });
@@ -360,6 +366,10 @@ impl Teammate {
     }
 
     fn exit(&mut self, why: &'static str, ended: Ended, out: &mut Vec<Effect>) {
+        if matches!(self.phase, Phase::Done(_)) {
+            // What came while it was going changes nothing about why it went.
+            return;
+        }
         self.phase = Phase::Done(why);
         self.ended = Some(ended);
         let body = Box::new(Body::Leave { life: self.life, reason: why.to_owned() });

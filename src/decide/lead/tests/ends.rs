@@ -241,6 +241,10 @@ fn a_pane_that_comes_between_two_lives_is_ended() {
     assert_eq!(world.ending(), [("a".to_owned(), late)]);
     world.hello_of("a", late);
     assert!(world.told("a").is_empty());
+    world.later(1000);
+    assert!(world.launched().is_empty(), "never two lives at once");
+    world.ends_of("a", late, "killed", None);
+    assert_eq!(world.launched(), ["a"]);
 }
 
 #[test]

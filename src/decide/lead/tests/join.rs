@@ -221,7 +221,11 @@ fn a_hello_of_a_life_that_nobody_wants_ends_it() {
     let stranger = Life::derived(&["stranger"]);
     world.hello_of("a", stranger);
     assert_eq!(world.ending(), [("a".to_owned(), stranger)]);
-    let other = world.life("b");
+    world.stop("a");
+    world.ends("a", "stopped", None);
+    let (own, other) = (world.life("a"), world.life("b"));
+    world.hello_of("a", own);
+    assert_eq!(world.ending(), [("a".to_owned(), own)], "its own, which is over");
     world.hello_of("a", other);
     assert!(world.ending().is_empty(), "another member's life is not a's to end");
 }

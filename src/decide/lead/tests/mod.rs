@@ -4,6 +4,7 @@ mod ends;
 mod join;
 mod plans;
 mod shutdown;
+mod sim;
 mod takeover;
 
 use std::time::Duration;

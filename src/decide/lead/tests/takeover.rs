@@ -23,7 +23,9 @@ fn who_was_out_stays_out() {
     world.ends("a", "stopped", None);
     world.new_lead(&[]);
     assert_eq!(world.phase("a"), Some(Phase::Out));
-    assert!(world.ending().is_empty());
+    assert_eq!(world.ending(), [("a".to_owned(), world.life("a"))], "and so does whatever is left of it");
+    world.ends("a", "killed", None);
+    assert!(world.last.is_empty());
 }
 
 #[test]
@@ -163,4 +165,31 @@ fn f19_an_all_that_the_last_lead_was_asked_for_is_answered_once_and_whole() {
     world.new_lead(&["a"]);
     world.later(1);
     assert!(world.answer(asked).is_some(), "and not again");
+}
+
+#[test]
+fn a_shutdown_that_may_not_have_been_asked_is_asked_again_as_the_same_message() {
+    let mut world = World::up(&["a"]);
+    world.shutdown(Some("a"));
+    let asked = |effects: &[Effect]| {
+        effects.iter().find_map(|e| match e {
+            Effect::Mail { id, body, .. } if matches!(**body, Body::ShutdownRequest { .. }) => {
+                Some((*id, (**body).clone()))
+            }
+            _ => None,
+        })
+    };
+    let first = asked(&world.last);
+    world.new_lead(&["a"]);
+    assert!(first.is_some());
+    assert_eq!(asked(&world.last), first);
+}
+
+#[test]
+fn a_mailbox_that_was_closed_too_early_is_open_again_before_anything_is_told() {
+    let mut world = World::up(&["a"]);
+    world.new_lead(&["a"]);
+    let opened = world.last.iter().position(|e| matches!(e, Effect::OpenMail { .. })).unwrap();
+    let told = world.last.iter().position(|e| matches!(e, Effect::Mail { .. })).unwrap();
+    assert!(opened < told);
 }
