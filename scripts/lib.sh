@@ -56,6 +56,23 @@ rust_is_there() {
         END { exit !ok }'
 }
 
+# Takes what setup found or installed: cargo's own folder before an older one of the distribution's, and rustup's stable
+# where the person's default toolchain is too old (the default stays as it is).
+use_rust() {
+    PATH=${CARGO_HOME:-$HOME/.cargo}/bin:$PATH
+    if ! rust_is_there && have rustup && stable_is_there; then
+        RUSTUP_TOOLCHAIN=stable
+        export RUSTUP_TOOLCHAIN
+    fi
+}
+
+# Whether rustup has a stable toolchain that is new enough. Asking installs nothing.
+stable_is_there() (
+    RUSTUP_TOOLCHAIN=stable RUSTUP_AUTO_INSTALL=0
+    export RUSTUP_TOOLCHAIN RUSTUP_AUTO_INSTALL
+    rust_is_there
+)
+
 # Where cargo leaves what it builds.
 target_dir() {
     (cd "$root" && cargo metadata --no-deps --format-version 1) | sed 's/.*"target_directory":"\([^"]*\)".*/\1/'

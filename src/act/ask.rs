@@ -19,10 +19,12 @@ pub(super) fn lead(desk: &mut Desk, who: &Who, id: MessageId, verb: Verb) -> Res
     let body = match verb {
         Verb::Spawn { spawn_id, spec } => Body::SpawnRequest { spawn_id, spec },
         Verb::Stop { name } => {
+            not_the_lead(&name)?;
             desk.member(&name)?;
             Body::StopRequest { name }
         }
         Verb::Restart { name } => {
+            not_the_lead(&name)?;
             desk.member(&name)?;
             Body::RestartRequest { name }
         }

@@ -4,7 +4,7 @@ use crate::decide::board::{Board, BoardRecord, TaskEvent};
 use crate::decide::ledger::{Ledger, LedgerRecord};
 use crate::model::id::TaskId;
 use crate::model::name::Name;
-use crate::model::task::TaskStatus;
+use crate::model::task::{Task, TaskStatus};
 use crate::model::time::Timestamp;
 use crate::store::{Folded, StateLog};
 
@@ -22,8 +22,19 @@ pub struct BoardLog {
 pub struct News {
     pub event: TaskEvent,
     pub by: Name,
-    /// Each task that changed, with its status and owner after it.
-    pub tasks: Vec<(TaskId, TaskStatus, Option<Name>, String)>,
+    /// Each task that changed; the one that the verb was about comes first.
+    pub tasks: Vec<NewsTask>,
+}
+
+/// A task after a change.
+#[derive(Clone, Debug)]
+pub struct NewsTask {
+    pub id: TaskId,
+    pub status: TaskStatus,
+    pub owner: Option<Name>,
+    pub subject: String,
+    /// It was not on the board before.
+    pub is_new: bool,
 }
 
 impl Folded for BoardLog {
@@ -31,8 +42,15 @@ impl Folded for BoardLog {
 
     fn apply(&mut self, record: BoardRecord, _seq: u64, _ts: Timestamp) {
         if let (true, BoardRecord::Task { event, by, tasks }) = (self.watched, &record) {
-            let tasks = tasks.iter().map(|t| (t.id, t.status, t.owner.clone(), t.subject.clone())).collect();
-            self.news.push(News { event: *event, by: by.clone(), tasks });
+            let changed = |t: &Task| NewsTask {
+                id: t.id,
+                status: t.status,
+                owner: t.owner.clone(),
+                subject: t.subject.clone(),
+                is_new: self.board.get(t.id).is_none(),
+            };
+            let news = News { event: *event, by: by.clone(), tasks: tasks.iter().map(changed).collect() };
+            self.news.push(news);
         }
         self.board.apply(record);
     }

@@ -47,7 +47,8 @@ pub fn act(desk: &mut Desk, who: &Who, id: MessageId, verb: Verb) -> Result<Done
 /// The whole table of rights. A member's word about its own shutdown never comes here: its teammate takes it.
 fn may(who: &Who, verb: &Verb) -> Result<(), ActError> {
     let member = who.authority == Authority::Member;
-    let refuse = |text: &str| Err(ActError::forbidden(text.to_owned()));
+    let refuse =
+        |text: &str| Err(ActError::forbidden(text.to_owned()).hint("ask the lead: `crewmux send team-lead …`"));
     match verb {
         Verb::Spawn { .. } if member => {
             Err(ActError::forbidden("the team roster is flat: members do not start members")

@@ -123,7 +123,6 @@ fn roster_of(team: &Name, members: &[Member]) -> Team {
         reserved: Vec::new(),
         launched: true,
         tied_to_maker: false,
-        closing: false,
         settings: Settings::default(),
         extra: Map::new(),
     }

@@ -6,7 +6,7 @@ use super::values::RequestRef;
 use super::{output, requests, team};
 use crate::act::{Client, Verb};
 use crate::model::name::Name;
-use crate::model::request::RequestKind;
+use crate::model::request::{RequestKind, RequestState};
 use crate::view::plain::short_id;
 
 /// Approve a request
@@ -48,9 +48,17 @@ pub(super) struct Said<'a> {
 /// Decides the request that `id` names.
 pub(super) fn decide(id: &RequestRef, said: &Said<'_>, globals: &Globals) -> Result<(), CommandError> {
     let mut client = team::open(globals)?;
-    let known = requests::seen_by(&mut client)?;
+    let known = requests::all(&mut client)?;
     let id = id.resolve(known.iter().map(|r| r.id))?;
     let request = known.iter().find(|r| r.id == id);
+    let me = client.name();
+    if let Some(late) =
+        request.filter(|r| r.kind == RequestKind::Shutdown && r.member == me && r.state != RequestState::Open)
+    {
+        // Its teammate may be gone, and needs not be asked.
+        return Err(CommandError::conflict(format!("request {id} is {} already", late.state.as_str()))
+            .hint("`crewmux requests --all` shows what was decided"));
+    }
     // Bound to what the ledger shows now: a plan that changed meanwhile is another one.
     let hash = said.hash.cloned().or_else(|| request.and_then(|r| r.hash.clone()));
     let verb = Verb::Decide {

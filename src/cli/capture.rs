@@ -30,5 +30,6 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     if globals.json {
         return output::json(&json!({"name": args.name, "screen": screen}));
     }
-    output::text(&screen)
+    // What lies below the last line was never written to.
+    output::line(screen.trim_end())
 }

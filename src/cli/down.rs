@@ -24,7 +24,7 @@ pub struct Args {
     /// Leave the team's files where they are
     #[arg(long)]
     pub keep_files: bool,
-    /// Move the team's files into this folder
+    /// Copy the team's files into this folder, too
     #[arg(long, value_name = "DIR", conflicts_with = "keep_files")]
     pub archive: Option<PathBuf>,
     /// End members that are at work or refuse

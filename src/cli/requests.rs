@@ -43,9 +43,14 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
 /// The requests that the caller has to do with, oldest first: all of them, or those about the member that calls.
 pub(super) fn seen_by(client: &mut Client) -> Result<Vec<Request>, CommandError> {
     let me = (!client.is_operator()).then(|| client.name());
-    let ledger = &client.desk.ledger.view()?.0;
-    let mine = ledger.requests().values().filter(|r| me.as_ref().is_none_or(|me| r.member == *me));
-    let mut found: Vec<Request> = mine.cloned().collect();
+    let mut found = all(client)?;
+    found.retain(|r| me.as_ref().is_none_or(|me| r.member == *me));
+    Ok(found)
+}
+
+/// All requests, oldest first.
+pub(super) fn all(client: &mut Client) -> Result<Vec<Request>, CommandError> {
+    let mut found: Vec<Request> = client.desk.ledger.view()?.0.requests().values().cloned().collect();
     found.sort_by_key(|r| (r.created_at, r.id));
     Ok(found)
 }

@@ -1,5 +1,6 @@
 //! Runs a team from launch to end.
 
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::args::Globals;
@@ -63,10 +64,11 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     let report = spec.report.clone();
     match end {
         End::Done(outlook) => {
-            if !args.keep {
-                take_down(&home, &name, &hold, None)?;
-            }
-            finish(name, &outlook, begun.elapsed(), report, globals)
+            let files = match args.keep {
+                true => home.team(&name).path().to_owned(),
+                false => take_down(&home, &name, &hold, None)?,
+            };
+            finish(name, &outlook, begun.elapsed(), report, &files, globals)
         }
         End::TimedOut(outlook) => {
             if !args.keep {
@@ -167,8 +169,8 @@ impl Told {
     }
 }
 
-/// The handshakes, then `down`. Who refuses, or a second signal, is ended without being asked.
-fn take_down(home: &Home, name: &Name, hold: &Hold, grace: Option<Duration>) -> Result<(), CommandError> {
+/// The handshakes, then `down`; where the team's files lie then. Who refuses, or a second signal, is ended without being asked.
+fn take_down(home: &Home, name: &Name, hold: &Hold, grace: Option<Duration>) -> Result<PathBuf, CommandError> {
     let before = interrupt::count();
     let options = DownOptions { grace, reason: Some("the run is over".to_owned()), ..DownOptions::default() };
     let downed = std::thread::scope(|scope| {
@@ -193,7 +195,7 @@ fn take_down(home: &Home, name: &Name, hold: &Hold, grace: Option<Duration>) -> 
     for note in downed.notes {
         output::note(note);
     }
-    Ok(())
+    Ok(downed.files)
 }
 
 fn finish(
@@ -201,6 +203,7 @@ fn finish(
     outlook: &TeamOutlook,
     took: Duration,
     report: Option<String>,
+    files: &Path,
     globals: &Globals,
 ) -> Result<(), CommandError> {
     let counts = outlook.counts;
@@ -236,5 +239,5 @@ fn finish(
     for (member, how) in &outlook.failed_members {
         error = error.because(format!("`{member}` {how}"));
     }
-    Err(error.hint("the team's files lie under `dead/` of CREWMUX_HOME; `crewmux ls` names them"))
+    Err(error.hint(format!("the team's files lie in {}", files.display())))
 }

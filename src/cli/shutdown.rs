@@ -2,6 +2,7 @@
 
 use super::args::Globals;
 use super::error::CommandError;
+use super::values::someone;
 use super::{output, team};
 use crate::act::Verb;
 use crate::decide::lead::SHUTDOWN_GRACE;
@@ -21,7 +22,7 @@ Examples:
   crewmux shutdown --all --grace 10s")]
 pub struct Args {
     /// Who is to end
-    #[arg(value_name = "NAME", required_unless_present = "all")]
+    #[arg(value_name = "NAME", value_parser = someone, required_unless_present = "all")]
     pub name: Option<Name>,
     /// Every member
     #[arg(long, conflicts_with = "name")]

@@ -2,6 +2,7 @@
 
 use super::args::Globals;
 use super::error::CommandError;
+use super::values::someone;
 use super::{output, team};
 use crate::act::Verb;
 use crate::model::name::Name;
@@ -13,6 +14,7 @@ Examples:
   crewmux stop scan")]
 pub struct Args {
     /// Who is to end
+    #[arg(value_name = "NAME", value_parser = someone)]
     pub name: Name,
 }
 

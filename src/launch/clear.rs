@@ -1,5 +1,6 @@
 //! Ending what is left of a team that has no lead, and putting its files away.
 
+use std::path::Path;
 use std::time::Duration;
 
 use super::{of_tmux, runtime};
@@ -59,12 +60,13 @@ pub(super) fn close_tmux(team: &Team) -> Result<Option<String>, ActError> {
         return Ok(None);
     }
     let pid = team.tmux.server_pid;
-    let start: Option<u64> = team.tmux.server_start.parse().ok();
-    let same = process::stat(pid).is_ok_and(|s| Some(s.start_time) == start);
+    let same = server_lives(team);
     let tmux = Tmux::new(&team.tmux.socket);
     runtime()?.block_on(async {
         if !same || tmux.server_pid().await.ok().flatten() != Some(pid) {
-            let _ = std::fs::remove_file(tmux.socket());
+            if !is_listened_on(tmux.socket()) {
+                let _ = std::fs::remove_file(tmux.socket());
+            }
             return Ok(None);
         }
         let recorded: Vec<(String, u32)> =
@@ -112,11 +114,27 @@ pub(super) fn close_files(dir: &TeamDir) -> Result<(), ActError> {
     Ok(())
 }
 
+/// Whether a process listens on the socket.
+pub(super) fn is_listened_on(socket: &Path) -> bool {
+    std::os::unix::net::UnixStream::connect(socket).is_ok()
+}
+
+/// Whether the recorded tmux server still runs.
+pub(super) fn server_lives(team: &Team) -> bool {
+    let start: Option<u64> = team.tmux.server_start.parse().ok();
+    team.tmux.boot_id == process::boot_id()
+        && process::stat(team.tmux.server_pid).is_ok_and(|s| Some(s.start_time) == start && !s.has_ended())
+}
+
 /// Puts a team's files under `dead/` and removes its socket folder.
 pub(super) fn bury(home: &Home, name: &Name) -> Result<TeamDir, ActError> {
     let buried = home.bury(name)?;
     if let Ok(folder) = home.socket_dir(name) {
-        let _ = std::fs::remove_file(folder.join(super::up::SOCKET));
+        // A server that holds panes of a person's stays within reach.
+        let sockets = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        for socket in sockets.filter(|path| !is_listened_on(path)) {
+            let _ = std::fs::remove_file(socket);
+        }
         let _ = std::fs::remove_dir(&folder);
     }
     Ok(buried)

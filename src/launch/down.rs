@@ -51,7 +51,7 @@ pub fn down(home: &Home, name: &Name, options: &DownOptions, hold: Option<&Hold>
     let mut forced = Vec::new();
     if client.desk.lead_alive()? {
         forced = ask_everyone(&mut client, options)?;
-        end_lead(&dir, Duration::from_secs(5));
+        end_lead(&dir, Duration::from_secs(if options.force { 1 } else { 5 }));
     } else if let Some(team) = clear::read(&dir)? {
         let living = clear::living(&dir, &team)?;
         if !living.is_empty() && !options.force {
@@ -89,7 +89,12 @@ fn ask_everyone(client: &mut Client, options: &DownOptions) -> Result<Vec<String
         grace_ms: u64::try_from(grace.as_millis()).ok(),
         force: options.force,
     };
-    match client.perform_within(verb, grace + Duration::from_secs(20)) {
+    // A lead that is stuck is no reason to wait long for what is done without it all the same.
+    let patience = match options.force {
+        true => grace.min(Duration::from_secs(5)) + Duration::from_secs(2),
+        false => grace + Duration::from_secs(20),
+    };
+    match client.perform_within(verb, patience) {
         Ok(answer) => {
             let names = answer.value["forced"].as_array().cloned().unwrap_or_default();
             Ok(names.iter().filter_map(|n| n.as_str().map(str::to_owned)).collect())

@@ -77,7 +77,6 @@ fn first_roster(spec: &TeamSpec, socket: &str, tied: bool) -> Team {
         reserved: spec.members.iter().map(place).collect(),
         launched: false,
         tied_to_maker: tied,
-        closing: false,
         settings: Settings {
             lead: spec.lead.clone(),
             limits: spec.limits.clone(),

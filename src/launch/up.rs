@@ -1,6 +1,6 @@
 //! `up`: a team from its spec, all of it or nothing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -9,13 +9,13 @@ use crate::act::{ActError, Desk, client};
 use crate::lead::lead_pane;
 use crate::model::name::Name;
 use crate::model::spec::TeamSpec;
-use crate::model::team::{State, Status, Team};
+use crate::model::team::{Member, State, Status, Team};
 use crate::os::process;
 use crate::store::{Home, Tail, TeamDir, document, lease};
 use crate::tmux::Tmux;
 
-/// The socket's name in the team's socket folder.
-pub(super) const SOCKET: &str = "tmux";
+/// The socket's name in the team's socket folder; numbered where a server of that name is left to a person.
+const SOCKET: &str = "tmux";
 /// The size of a session that nobody looks at.
 const SIZE: (u16, u16) = (200, 50);
 /// How long a lead may take to begin.
@@ -57,7 +57,7 @@ pub fn up(home: &Home, spec: &TeamSpec, options: UpOptions<'_>) -> Result<Up, Ac
     let mut notes = Vec::new();
     make_room(home, name, &mut notes)?;
 
-    let tmux = Tmux::new(home.socket_dir(name)?.join(SOCKET));
+    let tmux = Tmux::new(free_socket(&home.socket_dir(name)?));
     runtime()?.block_on(tmux.version()).map_err(|e| of_tmux("use tmux", &e))?;
     let dir = make::make(home, spec, &tmux.socket().to_string_lossy(), options.tied)?;
     let launched =
@@ -94,7 +94,9 @@ pub fn resume_held(home: &Home, name: &Name, interrupted: &AtomicBool, _hold: &H
         return Err(ActError::conflict(format!("team `{name}` never came up"))
             .hint("`crewmux up SPEC` launches it anew; `crewmux down` removes what is left"));
     }
-    let tmux = Tmux::new(home.socket_dir(name)?.join(SOCKET));
+    let folder = home.socket_dir(name)?;
+    let own = clear::server_lives(&team).then(|| PathBuf::from(&team.tmux.socket));
+    let tmux = Tmux::new(own.unwrap_or_else(|| free_socket(&folder)));
     runtime()?.block_on(tmux.version()).map_err(|e| of_tmux("use tmux", &e))?;
     start_lead(home, name, Path::new(&team.cwd), &tmux, Some(&team))?;
     let (before, begun) = (team.lead_life, Instant::now());
@@ -112,14 +114,14 @@ pub fn resume_held(home: &Home, name: &Name, interrupted: &AtomicBool, _hold: &H
     })
 }
 
-fn lives(dir: &TeamDir, member: &crate::model::team::Member) -> bool {
+fn lives(dir: &TeamDir, member: &Member) -> bool {
     lease::is_held(&dir.member(&member.name).lease()).unwrap_or(false)
         && status(dir, member)
             .is_some_and(|s| !matches!(s, State::Starting | State::Stopping | State::Exited | State::Failed))
 }
 
 /// What the current life of a member says of itself.
-fn status(dir: &TeamDir, member: &crate::model::team::Member) -> Option<State> {
+fn status(dir: &TeamDir, member: &Member) -> Option<State> {
     let status: Option<Status> = document::read_json(&dir.member(&member.name).status()).ok().flatten();
     status.filter(|s| Some(s.life) == member.life).map(|s| s.state)
 }
@@ -154,6 +156,13 @@ fn make_room(home: &Home, name: &Name, notes: &mut Vec<String>) -> Result<(), Ac
     Ok(())
 }
 
+/// A socket that nobody listens on: a server that was left since it holds a person's panes keeps its own.
+fn free_socket(folder: &Path) -> PathBuf {
+    let numbered = (2..).map(|n| folder.join(format!("{SOCKET}-{n}")));
+    let mut all = std::iter::once(folder.join(SOCKET)).chain(numbered);
+    all.find(|path| !clear::is_listened_on(path)).unwrap_or_else(|| folder.join(SOCKET))
+}
+
 fn start_lead(home: &Home, name: &Name, cwd: &Path, tmux: &Tmux, old: Option<&Team>) -> Result<(), ActError> {
     let pane = lead_pane(home.root(), name, cwd, process::me())
         .map_err(|e| ActError::failed("cannot find the running binary").cause(e.to_string()))?;
@@ -172,7 +181,7 @@ fn start_lead(home: &Home, name: &Name, cwd: &Path, tmux: &Tmux, old: Option<&Te
             return Ok(());
         }
         if same_server {
-            let session = format!("={}:", make::session(name));
+            let session = format!("={}", make::session(name));
             let added = tmux.add_panes(&session, std::slice::from_ref(&pane), 1, None).await;
             return added.map(drop).map_err(|e| of_tmux("give the lead a pane", &e));
         }
@@ -194,6 +203,8 @@ fn wait_launched(dir: &TeamDir, name: &Name, options: UpOptions<'_>) -> Result<T
     }
     let progress = options.progress;
     let up = wait_for(dir.path(), LEAD_LIMIT + limit(&first), options.interrupted, || {
+        // A lead may take its lease and give the launch up between two looks: the lease still names it.
+        led |= lease::text(&dir.lead_lease()).is_some();
         let held = lease::is_held(&dir.lead_lease())?;
         let team = crate::store::roster::read_team(dir)?;
         for member in team.teammates().chain(&team.reserved) {
@@ -202,7 +213,12 @@ fn wait_launched(dir: &TeamDir, name: &Name, options: UpOptions<'_>) -> Result<T
                 progress(&member.name, Step::Ready);
             }
         }
-        if team.launched {
+        // Each has heard its welcome, or is done already: from here on they carry verbs out.
+        let welcomed = |m: &Member| match status(dir, m) {
+            None | Some(State::Starting) => !lease::is_held(&dir.member(&m.name).lease()).unwrap_or(true),
+            Some(_) => true,
+        };
+        if team.launched && (!held || team.teammates().all(welcomed)) {
             return Ok(Some(team));
         }
         if led && !held {
@@ -212,7 +228,6 @@ fn wait_launched(dir: &TeamDir, name: &Name, options: UpOptions<'_>) -> Result<T
             return Err(ActError::failed(format!("the lead of `{name}` did not start"))
                 .hint("`crewmux doctor` looks at this machine"));
         }
-        led |= held;
         Ok(None)
     })?;
     up.ok_or_else(|| ActError::timed_out(format!("team `{name}` did not come up in time")))

@@ -24,16 +24,15 @@ impl Process {
     pub(super) fn look_board(&mut self) -> Result<(), ActError> {
         self.desk.board.view()?;
         for news in self.desk.board.take_news() {
-            for (n, (id, status, owner, subject)) in news.tasks.iter().enumerate() {
-                // The first is what the verb was about; the others changed with it.
-                let kind =
-                    if n == 0 || news.event == TaskEvent::Added { event_name(news.event) } else { "task_followed" };
+            for (n, task) in news.tasks.iter().enumerate() {
+                // The first is what the verb was about, and so is every new one; the others changed with it.
+                let kind = if n == 0 || task.is_new { event_name(news.event) } else { "task_followed" };
                 let mut record = EventRecord::team(kind)
-                    .with("task_id", id)
-                    .with("subject", subject)
-                    .with("status", status)
+                    .with("task_id", task.id)
+                    .with("subject", &task.subject)
+                    .with("status", task.status)
                     .with("by", &news.by);
-                record.member.clone_from(owner);
+                record.member.clone_from(&task.owner);
                 self.log(&record);
             }
         }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::panes::teammate_pane;
 use super::run::Process;
-use crate::decide::lead::{Effect, Event, Start};
+use crate::decide::lead::{Effect, Event, EventRecord, Start};
 use crate::model::id::{MessageId, RequestId};
 use crate::model::message::{Body, Lane, Message};
 use crate::model::name::Name;
@@ -55,11 +55,13 @@ impl Process {
                     self.return_tasks(&name, life);
                     self.teammates.remove(&life);
                 }
-                Effect::CloseMail { name, reason } => {
-                    if let Err(error) = close_mail(self, &name, &reason) {
-                        self.trouble("close a mailbox", &error);
+                Effect::CloseMail { name, reason } => match close_mail(self, &name, &reason) {
+                    Ok(0) => {}
+                    Ok(count) => {
+                        self.log(&EventRecord::of("mail_undelivered", &name).with("count", count));
                     }
-                }
+                    Err(error) => self.trouble("close a mailbox", &error),
+                },
                 Effect::OpenMail { name } => {
                     if let Err(error) = mailbox::reopen(&self.desk.dir.member(&name), "its member is started again") {
                         self.trouble("open a mailbox", &error);
@@ -203,11 +205,11 @@ impl Process {
     }
 }
 
-/// Closes a member's mailbox; what lay there unread is noted as undelivered.
-fn close_mail(process: &mut Process, name: &Name, reason: &str) -> Result<(), StoreError> {
+/// Closes a member's mailbox; what lay there unread is noted as undelivered. How much that was.
+fn close_mail(process: &mut Process, name: &Name, reason: &str) -> Result<usize, StoreError> {
     let dir = process.desk.dir.member(name);
     mailbox::close(&dir, reason)?;
-    bury_unread(&process.desk.dir, &dir, name, reason).map(|_| ())
+    bury_unread(&process.desk.dir, &dir, name, reason)
 }
 
 /// Notes every unread message of an ended member in `dead.jsonl`; how many there were.

@@ -277,8 +277,7 @@ impl Process {
         for waiting in self.control.begin(&ids)? {
             self.step(Event::Mail(waiting.message));
         }
-        self.control.finish()?;
-        self.control.mark_read(&ids)
+        self.control.finish_read().map(drop)
     }
 
     pub(super) fn step(&mut self, event: Event) {
@@ -321,7 +320,11 @@ impl Process {
         match finish {
             Finish::LaunchFailed(reason) => {
                 self.screen.leave(&format!("The launch failed.\r\n{}", reason.replace('\n', "\r\n")));
-                Outcome::LaunchFailed(reason)
+                match self.maker {
+                    // Nobody is left to put away what was made.
+                    Some(maker) if !process::is_alive(maker) => Outcome::TakeDown,
+                    _ => Outcome::LaunchFailed(reason),
+                }
             }
             Finish::TakeDown => {
                 self.log(&EventRecord::team("lead_stopped").with("reason", "its maker is gone"));

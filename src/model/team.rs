@@ -33,9 +33,6 @@ pub struct Team {
     /// Set by `run`: the lead ends the team when the maker's lock is free.
     #[serde(default)]
     pub tied_to_maker: bool,
-    /// Set once `down` or the lead's own end has begun: nobody is started any more.
-    #[serde(default)]
-    pub closing: bool,
     #[serde(default)]
     pub settings: Settings,
     #[serde(flatten)]

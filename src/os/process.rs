@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::OnceLock;
 
@@ -82,13 +82,22 @@ fn unsigned(text: &str) -> Option<u32> {
     text.parse::<i64>().ok().map(|number| u32::try_from(number).unwrap_or(0))
 }
 
+/// Reads a file of `/proc`, all of it in one go where it is no longer than a page: their sizes say 0, and a reader that
+/// believes them begins with 32 bytes and asks six times.
+fn read(path: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(4096);
+    // `take` keeps the standard library from asking for the size first.
+    fs::File::open(path)?.take(u64::MAX).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// What `/proc/PID/stat` says now.
 ///
 /// # Errors
 /// `NotFound` when there is no such process.
 pub fn stat(pid: u32) -> io::Result<Stat> {
     let path = format!("/proc/{pid}/stat");
-    let text = fs::read(&path).map_err(|error| {
+    let text = read(&path).map_err(|error| {
         // A process that ends between open and read gives ESRCH.
         let gone = error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error());
         let kind = if gone { io::ErrorKind::NotFound } else { error.kind() };
@@ -136,7 +145,7 @@ pub fn ancestors(pid: u32) -> Vec<Stat> {
 /// Program and arguments; empty for a zombie, a kernel thread, or when there is no such process.
 #[must_use]
 pub fn cmdline(pid: u32) -> Vec<OsString> {
-    let mut text = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let mut text = read(&format!("/proc/{pid}/cmdline")).unwrap_or_default();
     if text.last() == Some(&0) {
         text.pop();
     } else if text.is_empty() {
@@ -148,7 +157,7 @@ pub fn cmdline(pid: u32) -> Vec<OsString> {
 /// A variable of the environment that `pid` was started with. `None` also when we may not look.
 #[must_use]
 pub fn environ_value(pid: u32, name: &str) -> Option<OsString> {
-    let text = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let text = read(&format!("/proc/{pid}/environ")).ok()?;
     text.split(|byte| *byte == 0)
         .find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
         .map(|value| OsStr::from_bytes(value).to_owned())

@@ -79,7 +79,7 @@ impl Reaper {
         Ok(Self { signals: signal(SignalKind::child())? })
     }
 
-    /// Reaps for ever. Safe to cancel; run it in a task of its own or as one arm of a `select!`.
+    /// Reaps for ever. Safe to cancel; run it in a task of its own: each start of it looks through all processes.
     pub async fn run(&mut self) {
         loop {
             reap_orphans();

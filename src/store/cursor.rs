@@ -80,6 +80,8 @@ pub struct HandOver {
     entries: VecDeque<(Seen, Stage)>,
     /// How many entries from the front are handed.
     handed: usize,
+    /// Behind so many entries from the front all wait: a long queue is not looked through at every step.
+    touched: usize,
     memory: Memory,
     /// What the file said when it was opened, of records that have not been seen since.
     owed: LaneCursor,
@@ -104,6 +106,7 @@ impl HandOver {
             };
             all.entries.push_back((*seen, stage));
         }
+        all.touched = all.entries.len();
         // Records that are not remembered any more cannot be given back: the cursor itself stands for them.
         if all.entries.is_empty() {
             let LaneCursor { handed, handed_id, handed_ts, segment, offset, read, .. } = all.owed.clone();
@@ -145,6 +148,9 @@ impl HandOver {
             }
         };
         self.entries.push_back((seen, stage));
+        if stage != Stage::Waiting {
+            self.touched = self.entries.len();
+        }
         self.settle();
         verdict
     }
@@ -155,6 +161,7 @@ impl HandOver {
             self.memory.insert(id);
         }
         self.entries.push_back((seen, Stage::Nothing));
+        self.touched = self.entries.len();
         self.settle();
     }
 
@@ -205,23 +212,28 @@ impl HandOver {
     /// [`Self::handing`], and where they lie.
     #[must_use]
     pub fn handing_seen(&self) -> Vec<Seen> {
-        self.entries.iter().filter(|(_, s)| *s == Stage::Handing).map(|(seen, _)| *seen).collect()
+        let touched = self.entries.iter().take(self.touched);
+        touched.filter(|(_, s)| *s == Stage::Handing).map(|(seen, _)| *seen).collect()
     }
 
+    /// The ids in a stage other than waiting.
     fn in_stage(&self, stage: Stage) -> Vec<MessageId> {
-        self.entries.iter().filter(|(_, s)| *s == stage).filter_map(|(seen, _)| seen.id).collect()
+        let touched = self.entries.iter().take(self.touched);
+        touched.filter(|(_, s)| *s == stage).filter_map(|(seen, _)| seen.id).collect()
     }
 
     fn turn(&mut self, ids: &[MessageId], from: Stage, to: Stage) -> Vec<MessageId> {
         let wanted: HashSet<MessageId> = ids.iter().copied().collect();
         let mut turned = Vec::new();
-        for (at, (seen, stage)) in self.entries.iter_mut().enumerate() {
+        let range = if from == Stage::Waiting { self.entries.len() } else { self.touched };
+        for (at, (seen, stage)) in self.entries.iter_mut().enumerate().take(range) {
             if *stage == from
                 && let Some(id) = seen.id
                 && wanted.contains(&id)
             {
                 *stage = to;
                 turned.push(id);
+                self.touched = self.touched.max(at + 1);
                 if !to.is_handed() {
                     self.handed = self.handed.min(at);
                 }
@@ -242,6 +254,7 @@ impl HandOver {
         while self.handed > 0 && self.entries.front().is_some_and(|(_, s)| s.is_read()) {
             if let Some((seen, _)) = self.entries.pop_front() {
                 self.handed -= 1;
+                self.touched = self.touched.saturating_sub(1);
                 take_in(&mut self.base, &seen);
                 self.base.read = self.base.read.max(seen.seq);
             }
@@ -257,7 +270,7 @@ impl HandOver {
         }
         cursor.ahead.clone_from(&self.owed.ahead);
         cursor.handing.clone_from(&self.owed.handing);
-        for (at, (seen, stage)) in self.entries.iter().enumerate() {
+        for (at, (seen, stage)) in self.entries.iter().enumerate().take(self.touched) {
             let Some(id) = seen.id else { continue };
             match stage {
                 Stage::Handing => cursor.handing.push(id),

@@ -1,14 +1,14 @@
 //! `cursors.json`: both lanes' cursors in one small file that is replaced whole, and not synced.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::io;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::cursor::LaneCursor;
-use super::document::{self, Sync};
+use super::document;
 use super::error::{Result, StoreError};
 use super::lock::{self, LockFile};
 use super::member_dir::MemberDir;
@@ -51,13 +51,19 @@ impl Cursors {
     }
 }
 
+/// How often a reader looks again at a file that it cannot read: see [`document::swap_json`].
+const LOOKS: usize = 3;
+
 /// Reads a member's cursors. Where there are none, or none that can be read, nothing was handed over yet: ids decide.
 pub fn read(dir: &MemberDir) -> Result<Cursors> {
-    match document::read_json(&dir.cursors()) {
-        Ok(found) => Ok(found.unwrap_or_default()),
-        Err(StoreError::Invalid { .. }) => Ok(Cursors::default()),
-        Err(e) => Err(e),
+    for _ in 0..LOOKS {
+        match document::read_json(&dir.cursors()) {
+            Ok(found) => return Ok(found.unwrap_or_default()),
+            Err(StoreError::Invalid { .. }) => {}
+            Err(e) => return Err(e),
+        }
     }
+    Ok(Cursors::default())
 }
 
 /// The file in the hands of one who writes one lane of it. The other lane may be another's (of the lead's mailbox the
@@ -67,11 +73,9 @@ pub struct CursorFile {
     dir: MemberDir,
     path: PathBuf,
     lock: LockFile,
-    last: Option<(Stamp, Cursors)>,
+    /// What the file held when it was last read or written, as bytes and as what they say.
+    last: Option<(Vec<u8>, Cursors)>,
 }
-
-/// Which file it was when it was last read or written: each replacement is another inode.
-type Stamp = (u64, i64, i64);
 
 impl CursorFile {
     #[must_use]
@@ -89,21 +93,21 @@ impl CursorFile {
     }
 
     fn replace(&mut self, lane: Lane, cursor: LaneCursor) -> Result<()> {
-        let now = self.stamp();
+        let now = match fs::read(&self.path) {
+            Ok(bytes) => bytes,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(e) => return Err(StoreError::io("read", &self.path, e)),
+        };
         let mut all = match self.last.take() {
-            Some((stamp, all)) if Some(stamp) == now => all,
+            Some((known, all)) if known == now => all,
             _ => read(&self.dir)?,
         };
         if all.v > VERSION {
             return Err(StoreError::Newer { path: self.path.clone(), found: all.v, known: VERSION });
         }
         *all.lane_mut(lane) = cursor;
-        document::replace_json(&self.path, &all, Sync::Fast)?;
-        self.last = self.stamp().map(|stamp| (stamp, all));
+        let written = document::swap_json(&self.path, &all)?;
+        self.last = Some((written, all));
         Ok(())
-    }
-
-    fn stamp(&self) -> Option<Stamp> {
-        fs::metadata(&self.path).ok().map(|m| (m.ino(), m.ctime(), m.ctime_nsec()))
     }
 }

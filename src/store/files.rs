@@ -40,6 +40,7 @@ pub fn make_dirs(path: &Path) -> Result<()> {
     }
     match make_dir(path) {
         Err(StoreError::Exists(_)) if path.is_dir() => Ok(()),
+        Err(StoreError::Exists(_)) => Err(StoreError::io("create", path, io::ErrorKind::NotADirectory.into())),
         done => done,
     }
 }

@@ -1,6 +1,6 @@
 //! A teammate's view of one of its lanes: what waits, what is being handed over, what was read.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use super::cursor::{HandOver, LaneCursor, REMEMBERED, Seen, Verdict};
 use super::cursors::{self, CursorFile};
@@ -95,6 +95,7 @@ impl Intake {
                 break;
             }
         }
+        self.refit = None;
         // Records that are no messages move the cursor too.
         if self.state.stored().handed != self.stored.handed {
             self.store()?;
@@ -103,8 +104,8 @@ impl Intake {
     }
 
     fn take(&mut self, line: &Line) {
-        let message = if line.marker.is_some() { None } else { line.parse::<Message>().ok() };
-        let seen = seen(line, message.as_ref().map(|m| m.id));
+        let id = if line.marker.is_some() { None } else { id_of(&line.json) };
+        let seen = seen(line, id);
         match self.refit {
             Some(Refit::UpTo(segment, start)) => {
                 if (line.segment, line.start) == (segment, start) {
@@ -115,6 +116,15 @@ impl Intake {
             Some(Refit::UpToTime(until)) if line.ts <= until => return self.state.pass(seen),
             _ => {}
         }
+        // A record that this version cannot read as a message is stepped over, and counted.
+        let message = match id.map(|_| line.parse::<Message>()) {
+            Some(Ok(message)) => Some(message),
+            Some(Err(_)) => {
+                self.bad += 1;
+                return self.state.pass(seen);
+            }
+            None => None,
+        };
         let doubtful = matches!(self.refit, Some(Refit::Unknown));
         if let (Verdict::Hand { redelivered }, Some(message)) = (self.state.saw(seen), message) {
             let redelivered = redelivered || doubtful;
@@ -156,7 +166,7 @@ impl Intake {
         &self.waiting
     }
 
-    /// Lines that were no records.
+    /// Lines that were no records, and records that were no messages.
     #[must_use]
     pub fn bad(&self) -> u64 {
         self.bad
@@ -165,19 +175,33 @@ impl Intake {
     /// Takes messages out of the queue to hand them over. That they are being handed over is stored before this
     /// returns, so that a crash in between cannot lose them.
     pub fn begin(&mut self, ids: &[MessageId]) -> Result<Vec<Waiting>> {
-        let begun = self.state.begin(ids);
+        let begun: HashSet<MessageId> = self.state.begin(ids).into_iter().collect();
         if let Err(error) = self.store() {
             self.state.abandon();
             return Err(error);
         }
-        let (taken, rest) = self.waiting.drain(..).partition(|w| begun.contains(&w.id));
-        self.waiting = rest;
-        Ok(Vec::from(taken as VecDeque<Waiting>))
+        // Mostly they are the first, so the queue behind them is not touched.
+        let (mut taken, mut passed) = (Vec::with_capacity(begun.len()), Vec::new());
+        while taken.len() < begun.len()
+            && let Some(waiting) = self.waiting.pop_front()
+        {
+            if begun.contains(&waiting.id) { taken.push(waiting) } else { passed.push(waiting) }
+        }
+        passed.into_iter().rev().for_each(|waiting| self.waiting.push_front(waiting));
+        Ok(taken)
     }
 
     /// What was being handed over has arrived.
     pub fn finish(&mut self) -> Result<Vec<MessageId>> {
         let ids = self.state.finish();
+        self.store()?;
+        Ok(ids)
+    }
+
+    /// [`Self::finish`] and [`Self::mark_read`] at once, for whoever has read what it was handed.
+    pub fn finish_read(&mut self) -> Result<Vec<MessageId>> {
+        let ids = self.state.finish();
+        self.state.mark_read(&ids);
         self.store()?;
         Ok(ids)
     }

@@ -1,6 +1,6 @@
 //! Journals: append-only JSONL files under a sidecar lock. Mailboxes, board, ledger and event log are all this.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -46,6 +46,37 @@ pub struct Journal {
     wait: Duration,
 }
 
+/// What one process keeps of all its journals.
+#[derive(Default)]
+struct Slots {
+    known: HashMap<PathBuf, Weak<Mutex<Slot>>>,
+    /// The last that were asked for, newest last. They stay open although nobody holds a handle: whoever writes to a
+    /// mailbox writes to it again.
+    recent: VecDeque<Arc<Mutex<Slot>>>,
+}
+
+/// How many journals stay open; each is two file handles.
+const RECENT: usize = 8;
+
+impl Slots {
+    fn of(&mut self, path: &Path) -> Arc<Mutex<Slot>> {
+        let slot = self.known.get(path).and_then(Weak::upgrade).unwrap_or_else(|| {
+            self.known.retain(|_, slot| slot.strong_count() > 0);
+            let slot = Arc::new(Mutex::new(Slot { lock: LockFile::new(lock::sidecar(path)), open: None }));
+            self.known.insert(path.to_owned(), Arc::downgrade(&slot));
+            slot
+        });
+        if self.recent.back().is_none_or(|last| !Arc::ptr_eq(last, &slot)) {
+            self.recent.retain(|other| !Arc::ptr_eq(other, &slot));
+            self.recent.push_back(Arc::clone(&slot));
+            if self.recent.len() > RECENT {
+                self.recent.pop_front();
+            }
+        }
+        slot
+    }
+}
+
 /// What one process keeps open of one journal.
 #[derive(Debug)]
 pub(super) struct Slot {
@@ -65,17 +96,9 @@ pub(super) struct Open {
 impl Journal {
     #[must_use]
     pub fn open(path: impl Into<PathBuf>) -> Self {
-        static SLOTS: OnceLock<Mutex<HashMap<PathBuf, Weak<Mutex<Slot>>>>> = OnceLock::new();
+        static SLOTS: OnceLock<Mutex<Slots>> = OnceLock::new();
         let path = path.into();
-        let mut slots = SLOTS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-        let known = slots.get(&path).and_then(Weak::upgrade);
-        let slot = known.unwrap_or_else(|| {
-            slots.retain(|_, slot| slot.strong_count() > 0);
-            let slot = Arc::new(Mutex::new(Slot { lock: LockFile::new(lock::sidecar(&path)), open: None }));
-            slots.insert(path.clone(), Arc::downgrade(&slot));
-            slot
-        });
-        drop(slots);
+        let slot = SLOTS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner).of(&path);
         Self { path, slot, wait: lock::WAIT }
     }
 

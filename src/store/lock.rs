@@ -12,19 +12,21 @@ use super::files::{self, FileId};
 pub const WAIT: Duration = Duration::from_secs(5);
 
 /// Tries without sleeping: an append holds its lock for a few microseconds.
-const QUICK_TRIES: u32 = 64;
+const QUICK_TRIES: u32 = 32;
 /// Tries after each sleep.
 const TRIES_A_SLEEP: u32 = 4;
 const FIRST_SLEEP: Duration = Duration::from_micros(50);
 const LONGEST_SLEEP: Duration = Duration::from_millis(2);
 
-/// Tries until `attempt` gives something or the time is over: first at once, yielding, then with growing sleeps.
+/// Tries until `attempt` gives something or the time is over: first at once, then with growing sleeps. Never by yielding:
+/// on a busy machine that gives a whole time slice to programs that have nothing to do with the lock, while one who sleeps
+/// for a moment is woken in its turn.
 pub fn retry<T>(wait: Duration, mut attempt: impl FnMut() -> io::Result<Option<T>>) -> io::Result<Option<T>> {
     for _ in 0..QUICK_TRIES {
         if let Some(got) = attempt()? {
             return Ok(Some(got));
         }
-        std::thread::yield_now();
+        std::hint::spin_loop();
     }
     let start = Instant::now();
     let mut sleep = FIRST_SLEEP;
@@ -35,7 +37,7 @@ pub fn retry<T>(wait: Duration, mut attempt: impl FnMut() -> io::Result<Option<T
             if let Some(got) = attempt()? {
                 return Ok(Some(got));
             }
-            std::thread::yield_now();
+            std::hint::spin_loop();
         }
     }
     Ok(None)

@@ -31,6 +31,26 @@ impl<'f> Back<'f> {
         Self { file, low: end, buf: Vec::new(), floor }
     }
 
+    /// Whether the last byte is a `\n`. What is read for this is kept for [`Self::next`].
+    pub fn ends_line(&mut self) -> io::Result<bool> {
+        if self.buf.is_empty() && self.low > self.floor {
+            self.fill()?;
+        }
+        Ok(self.buf.last() == Some(&b'\n'))
+    }
+
+    /// Reads the bytes before those at hand, as many as these are; how many they were.
+    fn fill(&mut self) -> io::Result<usize> {
+        let room = usize::try_from(self.low - self.floor).unwrap_or(usize::MAX);
+        let more = self.buf.len().max(CHUNK).min(room);
+        let mut longer = vec![0; more];
+        self.file.read_exact_at(&mut longer, self.low - more as u64)?;
+        self.low -= more as u64;
+        longer.append(&mut self.buf);
+        self.buf = longer;
+        Ok(more)
+    }
+
     /// The line before those already given.
     pub fn next(&mut self) -> io::Result<Option<BackLine>> {
         // Bytes of this line that were dropped because no record is that long.
@@ -51,14 +71,7 @@ impl<'f> Back<'f> {
                 dropped += self.buf.len() as u64;
                 self.buf.clear();
             }
-            let room = usize::try_from(self.low - self.floor).unwrap_or(usize::MAX);
-            let more = self.buf.len().max(CHUNK).min(room);
-            let mut longer = vec![0; more];
-            self.file.read_exact_at(&mut longer, self.low - more as u64)?;
-            self.low -= more as u64;
-            longer.append(&mut self.buf);
-            self.buf = longer;
-            unseen = more;
+            unseen = self.fill()?;
         }
     }
 
@@ -114,9 +127,7 @@ pub fn ending(file: &File, size: u64) -> io::Result<Ending> {
     if size == 0 {
         return Ok(found);
     }
-    let mut last_byte = [0];
-    file.read_exact_at(&mut last_byte, size - 1)?;
-    if last_byte != *b"\n"
+    if !back.ends_line()?
         && let Some(fragment) = back.next()?
     {
         let whole = record::head(&fragment.bytes).is_ok();

@@ -39,12 +39,21 @@ impl Inbox {
         if deliver == Deliver::Mailbox || !self.on_the_way.is_empty() || self.intake.waiting().is_empty() {
             return Ok(());
         }
-        let mut order: Vec<(Priority, u64, MessageId)> =
-            self.intake.waiting().iter().map(|w| (w.message.priority, w.seq, w.id)).collect();
-        order.sort();
         // A paste is one message: each ends with its own Enter.
         let most = if deliver == Deliver::Paste { 1 } else { 64 };
-        let ids: Vec<MessageId> = order.into_iter().take(most).map(|(_, _, id)| id).collect();
+        // The queue is in order already, so the first few of each priority are enough.
+        let mut firsts: [Vec<MessageId>; 3] = Default::default();
+        for waiting in self.intake.waiting() {
+            let same = &mut firsts[match waiting.message.priority {
+                Priority::Now => 0,
+                Priority::Next => 1,
+                Priority::Later => 2,
+            }];
+            if same.len() < most {
+                same.push(waiting.id);
+            }
+        }
+        let ids: Vec<MessageId> = firsts.into_iter().flatten().take(most).collect();
         let mut batch = self.intake.begin(&ids)?;
         batch.sort_by_key(|w| (w.message.priority, w.seq));
         let mut bytes = Vec::new();
@@ -62,9 +71,9 @@ impl Inbox {
 
     /// The engine has these: they are handed over, and as its input they are read.
     pub fn arrived(&mut self, ids: &[MessageId]) -> Result<(), StoreError> {
+        debug_assert!(ids.iter().all(|id| self.on_the_way.contains(id)));
         self.on_the_way.clear();
-        self.intake.finish()?;
-        self.intake.mark_read(ids)
+        self.intake.finish_read().map(drop)
     }
 
     /// The engine took nothing: the messages wait for the next life, marked.
@@ -80,8 +89,7 @@ impl Inbox {
             return Ok(Vec::new());
         }
         let taken = self.intake.begin(&ids)?;
-        self.intake.finish()?;
-        self.intake.mark_read(&ids)?;
+        self.intake.finish_read()?;
         Ok(taken)
     }
 

@@ -124,6 +124,8 @@ impl Process {
         let (Ok(mut signals), Ok(mut reaper)) = (signals, reaper) else {
             return self.end("the teammate cannot listen to signals", Ended::default()).await;
         };
+        // Not an arm of the loop below: each start of it looks through all processes of the machine.
+        tokio::spawn(async move { reaper.run().await });
         self.status.write();
         if let Err(error) = self.start_engine() {
             eprintln!("crewmux: {error}");
@@ -148,7 +150,6 @@ impl Process {
                 Some(line) = next_line(keyboard.as_mut()) => self.typed(&line),
                 () = sleep_until(tick) => self.step(Event::Tick),
                 () = sleep_until(status) => self.status.write(),
-                () = reaper.run() => {}
             }
             self.refresh();
         }
@@ -198,8 +199,7 @@ impl Process {
             for waiting in self.control.begin(&[next])? {
                 self.step(Event::Control(Box::new(waiting.message)));
             }
-            self.control.finish()?;
-            self.control.mark_read(&[next])?;
+            self.control.finish_read()?;
         }
         Ok(())
     }

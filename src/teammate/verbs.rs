@@ -7,7 +7,8 @@ use super::mail::Inbox;
 use crate::act::outbox::{Reply, Wish};
 use crate::act::{ActError, Answer, Done, Verb, Who, act};
 use crate::decide::teammate::{Effect, Event, Teammate};
-use crate::model::id::TaskId;
+use crate::model::id::{RequestId, TaskId};
+use crate::model::request::RequestKind;
 use crate::os::clock;
 use crate::store::{Durability, Journal, StoreError, Tail};
 
@@ -107,9 +108,7 @@ fn perform(
             Ok(Answer::of(json!({"ready": true})))
         }
         Verb::Ack { ids, up_to } => Ok(Answer::of(json!({"read": inbox.ack(&ids, up_to)?}))),
-        Verb::Decide { request_id, approve, feedback, .. }
-            if teammate.asked().is_some_and(|(id, _)| id == request_id) =>
-        {
+        Verb::Decide { request_id, approve, feedback, .. } if own_shutdown(context, teammate, request_id)? => {
             let effects = teammate
                 .own_decision(request_id, approve, feedback)
                 .map_err(|(code, text)| ActError::new(code, text))?;
@@ -128,6 +127,15 @@ fn perform(
             Ok(answer)
         }
     }
+}
+
+/// Whether a request is this member's own shutdown, be it open or decided already.
+fn own_shutdown(context: &mut Context, teammate: &Teammate, id: RequestId) -> Result<bool, ActError> {
+    if teammate.asked().is_some_and(|(asked, _)| asked == id) {
+        return Ok(true);
+    }
+    let request = context.desk.ledger.view()?.0.get(id);
+    Ok(request.is_some_and(|r| r.kind == RequestKind::Shutdown && r.member == context.place.member))
 }
 
 /// What a verb of the program means for its teammate's state.

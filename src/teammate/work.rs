@@ -55,6 +55,8 @@ impl Process {
                     Ok(task) => self.start_task(task),
                     Err(error) => return tracing::warn!("a claimed task cannot be read: {error}"),
                 },
+                // The task is still free, so it is this member that may not: it holds as many as it may.
+                Err(error) if error.code == 7 && self.next_task() == Some(id) => return,
                 // Another one was quicker: look again.
                 Err(error) if error.code == 7 => {}
                 Ok(Done::Asked(_)) => return,

@@ -7,9 +7,8 @@ use super::text::format_literal;
 use super::types::PaneSpec;
 use std::ffi::{OsStr, OsString};
 use tmux_interface::{
-    AttachSession, CapturePane, CopyMode, DeleteBuffer, DisplayMessage, IfShell, KillPane, KillServer, ListPanes,
-    LoadBuffer, NewSession, NewWindow, PasteBuffer, RespawnPane, SelectLayout, SelectPane, SelectWindow, SendKeys,
-    SetOption, SplitWindow, StartServer, TmuxCommand,
+    AttachSession, CapturePane, DisplayMessage, IfShell, KillPane, KillServer, ListPanes, NewSession, NewWindow,
+    RespawnPane, SelectLayout, SelectPane, SelectWindow, SetOption, SplitWindow, StartServer, TmuxCommand,
 };
 
 /// One tmux command: its name, flags and arguments, not yet escaped for a sequence.
@@ -159,6 +158,7 @@ pub(super) fn list_all(format: &str) -> Cmd {
 }
 
 pub(super) fn list_session(session: &str, format: &str) -> Cmd {
+    // Without the colon it would be taken for a window's name.
     ListPanes::new().session().format(format).target(format!("{session}:")).build().into()
 }
 
@@ -180,13 +180,6 @@ pub(super) fn kill_pane_if(id: &str, pid: u32) -> Cmd {
     when(id, &same, kill)
 }
 
-/// Leaves copy mode, or any other mode, if the pane is in one.
-pub(super) fn leave_mode(id: &str) -> Cmd {
-    let cancel = CopyMode::new().cancel().target_pane(id).build().to_string();
-    let inside = format!("#{{&&:#{{==:#{{pane_id}},{id}}},#{{pane_in_mode}}}}");
-    when(id, &inside, cancel)
-}
-
 /// `then` is read by tmux's command parser: only ids we checked may be in it.
 fn when(id: &str, format: &str, then: String) -> Cmd {
     IfShell::new().not_execute().target_pane(id).shell_command(format).command(then).build().into()
@@ -202,23 +195,6 @@ pub(super) fn capture(id: &str, history: Option<u32>) -> Cmd {
     }
     .build()
     .into()
-}
-
-pub(super) fn load_buffer(name: &str) -> Cmd {
-    LoadBuffer::new().buffer_name(name).path("-").build().into()
-}
-
-/// Bracketed where the program asked for it, line feeds as they are, and the buffer gone afterwards.
-pub(super) fn paste_buffer(name: &str, id: &str) -> Cmd {
-    PasteBuffer::new().delete().bracket_codes().no_replacement().buffer_name(name).target_pane(id).build().into()
-}
-
-pub(super) fn delete_buffer(name: &str) -> Cmd {
-    DeleteBuffer { buffer_name: Some(name.into()) }.build().into()
-}
-
-pub(super) fn enter(id: &str) -> Cmd {
-    SendKeys::new().target_pane(id).key("Enter").build().into()
 }
 
 pub(super) fn attach(target: &str, read_only: bool) -> Cmd {

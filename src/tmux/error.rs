@@ -27,9 +27,6 @@ pub enum TmuxError {
     #[error("no pane {pane} with the expected process")]
     NoPane { pane: String },
 
-    #[error("the pane {pane} shows an ended program")]
-    DeadPane { pane: String },
-
     #[error("the server on {} is process {found:?}, not {expected}", socket.display())]
     OtherServer { socket: PathBuf, expected: u32, found: Option<u32> },
 

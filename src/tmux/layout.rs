@@ -138,7 +138,8 @@ impl Tmux {
                 None => {
                     // The lead's pane takes none of the members' places.
                     let free = if lead == Some(id) { per_window } else { per_window - 1 };
-                    rooms.push((Room { window: id.to_owned(), free }, ours == "1"));
+                    // The lead may be quicker than who marks its window.
+                    rooms.push((Room { window: id.to_owned(), free }, ours == "1" || lead == Some(id)));
                 }
             }
         }

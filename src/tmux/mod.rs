@@ -7,7 +7,6 @@ mod label;
 mod layout;
 mod lead_mark;
 mod panes;
-mod paste;
 mod process;
 mod run;
 mod server;

@@ -91,16 +91,6 @@ impl Tmux {
         }
     }
 
-    /// Whether the pane is in copy mode or another mode, where keys do not reach its program.
-    pub async fn pane_in_mode(&self, id: &str) -> Result<bool, TmuxError> {
-        check_id(id)?;
-        let answer = self.ask(&[cmd::display(Some(id), "#{pane_id} #{pane_in_mode}")]).await?;
-        match answer.trim().split_once(' ') {
-            Some((found, modes)) if found == id => Ok(modes != "0"),
-            _ => Err(TmuxError::NoPane { pane: id.to_owned() }),
-        }
-    }
-
     /// Makes the pane and its window current in our session, and in no other that shows the same window.
     pub async fn select(&self, session_id: &str, id: &str) -> Result<(), TmuxError> {
         check_id(id)?;

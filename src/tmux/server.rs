@@ -101,13 +101,15 @@ impl Tmux {
     /// The process that listens on the socket, if one does. Asked of the kernel, so a stopped server is found as well.
     pub async fn server_pid(&self) -> Result<Option<u32>, TmuxError> {
         let socket = self.socket();
+        use ErrorKind::{ConnectionRefused, ConnectionReset, NotFound};
         let failed = |source| TmuxError::Io { what: "connect to", path: socket.to_owned(), source };
         match tokio::net::UnixStream::connect(socket).await {
             Ok(stream) => {
                 let pid = stream.peer_cred().map_err(failed)?.pid();
                 Ok(pid.and_then(|p| u32::try_from(p).ok()))
             }
-            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => Ok(None),
+            // Reset: it closed its socket between our connect and its accept.
+            Err(e) if matches!(e.kind(), NotFound | ConnectionRefused | ConnectionReset) => Ok(None),
             Err(e) => Err(failed(e)),
         }
     }

@@ -72,7 +72,8 @@ fn look(dir: &MemberDir, member: &Member, joined: bool, now: Timestamp) -> Membe
     let said = said.filter(|s| alive == Alive::Yes && member.life == Some(s.life));
     let holder = lease::text(&dir.lease()).filter(|_| alive == Alive::Yes);
     let exit = exit_of(dir, member);
-    let state = state(dir, member, &Seen { alive, joined, said: said.as_ref(), exit: exit.as_ref() }, now);
+    let seen = Seen { alive, joined, said: said.as_ref(), holder: holder.as_ref(), exit: exit.as_ref() };
+    let state = state(dir, member, &seen, now);
     let since = match (&said, &exit) {
         (Some(said), _) => Some(said.updated_at),
         (None, Some(exit)) if alive != Alive::Yes => Some(exit.at),
@@ -84,7 +85,7 @@ fn look(dir: &MemberDir, member: &Member, joined: bool, now: Timestamp) -> Membe
         engine: member.engine.clone(),
         state,
         alive,
-        pid: holder.map(|h: LeaseText| h.pid).or(member.pid.filter(|_| alive == Alive::Unknown)),
+        pid: holder.map(|h| h.pid).or(member.pid.filter(|_| alive == Alive::Unknown)),
         pane_id: member.pane_id.clone(),
         unread: intake::unread(dir, Lane::Inbox).unwrap_or(0),
         queued: said.as_ref().map_or(0, |s| s.queued),
@@ -107,6 +108,7 @@ struct Seen<'a> {
     alive: Alive,
     joined: bool,
     said: Option<&'a Status>,
+    holder: Option<&'a LeaseText>,
     exit: Option<&'a Exit>,
 }
 
@@ -114,10 +116,16 @@ fn state(dir: &MemberDir, member: &Member, seen: &Seen<'_>, now: Timestamp) -> S
     let ended = seen.exit.filter(|exit| exit.life == member.life || !member.is_active);
     match (seen.alive, ended) {
         (Alive::Unknown, _) => "unknown",
-        (Alive::Yes, _) if is_deaf(dir, now) => "unresponsive",
-        // Its lease is taken before its first word is written.
-        (Alive::Yes, _) => seen.said.map_or(State::Starting, |s| s.state).as_str(),
+        (Alive::Yes, _) if is_deaf(dir, seen.holder, now) => "unresponsive",
+        // Its lease is taken before its first word is written, and held beyond its last.
+        (Alive::Yes, _) => match seen.said.map_or(State::Starting, |s| s.state) {
+            State::Exited | State::Failed => State::Stopping,
+            state => state,
+        }
+        .as_str(),
         (Alive::No, _) if !seen.joined => State::Starting.as_str(),
+        // Between planning and execution: who waits for its end waits for the execution's.
+        (Alive::No, Some(exit)) if member.is_active && exit.reason == reason::PLAN_APPROVED => State::Starting.as_str(),
         (Alive::No, Some(exit)) if ended_well(exit) => State::Exited.as_str(),
         (Alive::No, Some(_)) => State::Failed.as_str(),
         (Alive::No, None) if !member.is_active => State::Exited.as_str(),
@@ -138,8 +146,8 @@ fn ended_well(exit: &Exit) -> bool {
 }
 
 /// A teammate that is stopped, or that lets its control mail lie.
-fn is_deaf(dir: &MemberDir, now: Timestamp) -> bool {
-    let stopped = lease::text(&dir.lease())
+fn is_deaf(dir: &MemberDir, holder: Option<&LeaseText>, now: Timestamp) -> bool {
+    let stopped = holder
         .and_then(|text| process::stat(text.pid).ok().filter(|stat| stat.start_time == text.start_time))
         .is_some_and(|stat| matches!(stat.state, 'T' | 't'));
     stopped || intake::waits_since(dir, Lane::Control).ok().flatten().is_some_and(|since| now.since(since) > UNANSWERED)

@@ -35,8 +35,25 @@ fn a_living_member_is_what_its_own_life_says() {
     assert_eq!(view.pid, Some(std::process::id()));
     assert_eq!(look.tasks, TaskCounts { pending: 1, in_progress: 1, completed: 0, failed: 0 });
 
+    made.status("a", life, State::Failed);
+    assert_eq!(state_of(&mut made, "a"), "stopping", "it holds its lease and has left no record");
+
     made.status("a", clock::new_life(), State::Idle);
     assert_eq!(state_of(&mut made, "a"), "starting", "what another life said does not count");
+}
+
+#[test]
+fn a_member_is_not_gone_before_its_lease_is_nor_between_planning_and_execution() {
+    let a = member("a", Command);
+    let life = a.life.unwrap();
+    let mut made = Made::team(std::slice::from_ref(&a));
+    made.status("a", life, State::Exited);
+    let lease = made.lease("a", life);
+    assert_eq!(state_of(&mut made, "a"), "stopping");
+    drop(lease);
+    let file = made.desk.dir.member(&name("a")).exit();
+    replace_json(&file, &exit(a.life, Some(0), reason::PLAN_APPROVED), Sync::Fast).unwrap();
+    assert_eq!(state_of(&mut made, "a"), "starting", "its execution follows");
 }
 
 #[test]

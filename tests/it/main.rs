@@ -4,12 +4,17 @@
 mod puppet;
 mod support;
 
-mod names;
-
+mod cli;
 mod decisions;
+mod docs;
 mod ending;
+mod keyboard;
 mod mail;
+mod names;
 mod plans;
 mod requests;
+mod restarts;
+mod results;
 mod smoke;
+mod tasks;
 mod tmux;

@@ -104,7 +104,11 @@ fn tree(crew: &Crew) -> Vec<String> {
     fn walk(path: &std::path::Path, out: &mut Vec<String>) {
         for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
             let name = entry.path().display().to_string();
-            if !name.contains(".tmp") && !name.contains("/locks/") {
+            if !name.contains(".tmp")
+                && !name.contains("/locks/")
+                && !name.contains("/mail/")
+                && !name.contains("/state/")
+            {
                 out.push(name);
             }
             if entry.path().is_dir() {

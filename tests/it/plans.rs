@@ -13,10 +13,9 @@ while :; do
     code=$?
     cat answer.part >>answers
     echo "exit $code" >>answers
-    [ "$code" = 1 ] || break
+    [ "$code" = 1 ] || exit 0
     text=$(sed 's/.*"feedback": *"\([^"]*\)".*/\1/' answer.part | tr -d '\n')
 done
-exec sleep 1000
 "#;
 
 fn plan(command: &str) -> String {
@@ -104,6 +103,18 @@ fn a_planner_that_ended_is_started_again_when_its_plan_is_rejected() {
     assert_ne!(second["id"], first["id"]);
     let mail = crew.ok(&["inbox", "--member", "maker", "--all", "--json"]);
     assert!(mail.contains("longer"), "{mail}");
+    crew.ok(&["approve", second["id"].as_str().expect("an id")]);
+    assert_eq!(crew.awaits("made"), "short\n");
+}
+
+#[test]
+fn a_planner_that_ends_well_on_a_rejection_has_not_done_its_work() {
+    let crew = Crew::new();
+    crew.up(&plan("[\"sh\", \"-c\", \"echo short | crewmux plan submit --wait; exit 0\"]"));
+    let first = open(&crew, "");
+    let first_id = first["id"].as_str().expect("an id");
+    crew.ok(&["reject", first_id, "--reason", "longer"]);
+    let second = open(&crew, first_id);
     crew.ok(&["approve", second["id"].as_str().expect("an id")]);
     assert_eq!(crew.awaits("made"), "short\n");
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::support::{Crew, until};
+use crate::support::{Crew, lives, until, with_environment};
 
 impl Crew {
     /// A `[[member]]` whose program appends every message that it is given to a file.
@@ -49,6 +49,22 @@ impl Crew {
             member => self.status(team, member)["pid"].clone(),
         };
         u32::try_from(pid.as_u64().unwrap_or_else(|| panic!("`{member}` has a pid"))).expect("a pid")
+    }
+
+    /// Every process that this test's teams run: by the home in its environment, or by the test's folder in its
+    /// command line.
+    pub fn processes(&self) -> Vec<u32> {
+        let mut all = with_environment("CREWMUX_HOME", self.home().to_str().expect("a plain path"));
+        let folder = format!("{}/", self.dir().display());
+        for pid in
+            std::fs::read_dir("/proc").expect("proc").flatten().filter_map(|e| e.file_name().to_str()?.parse().ok())
+        {
+            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            if String::from_utf8_lossy(&line).contains(&folder) && lives(pid) && !all.contains(&pid) {
+                all.push(pid);
+            }
+        }
+        all
     }
 
     /// The pids of all panes on the team's server.

@@ -45,7 +45,7 @@ pub(super) fn look(desk: &mut Desk) -> Result<Vec<Finding>, CommandError> {
     }
     for (what, unread) in [("tasks.jsonl", board_unread(desk)?), ("requests.jsonl", ledger_unread(desk)?)] {
         if unread > 0 {
-            let text = format!("{unread} records that this version does not know");
+            let text = format!("holds records that this version does not know: {unread}");
             found.push(
                 Finding::new(Severity::Warning, format!("{name}: {what}"), text)
                     .hint("use the crewmux that made this team"),
@@ -125,7 +125,10 @@ fn ends_torn(path: &Path) -> bool {
 fn findings(what: &str, health: &Health) -> Vec<Finding> {
     let mut found = Vec::new();
     if let Some(why) = &health.why {
-        let text = format!("{} lines are no records and are stepped over; the first {why}", health.bad);
+        let text = match health.bad {
+            1 => format!("one line is no record and is stepped over, {why}"),
+            n => format!("{n} lines are no records and are stepped over, the first {why}"),
+        };
         let hint = "nothing to do: nobody was told that they were written";
         found.push(Finding::new(Severity::Warning, what, text).hint(hint));
     }

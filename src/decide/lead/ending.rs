@@ -103,7 +103,7 @@ impl Lead {
     }
 
     fn after(&mut self, name: &Name, why: Option<Why>, exit: &Exit, now: Timestamp) -> Next {
-        let closing = self.team.closing || self.maker_gone;
+        let closing = self.maker_gone;
         let Some(member) = self.team.member(name) else { return Next::Out(None) };
         let (approved, restart) = (member.plan_id.is_some(), member.spec.as_ref().map(|s| s.restart));
         let Some(seat) = self.seats.get_mut(name) else { return Next::Out(None) };
@@ -193,7 +193,7 @@ impl Lead {
     }
 
     pub(super) fn restart(&mut self, asker: MessageId, name: &Name, now: Timestamp, out: &mut Vec<Effect>) {
-        let closing = self.team.closing || self.maker_gone;
+        let closing = self.maker_gone;
         let Some(seat) = self.seats.get_mut(name) else { return self.nobody(asker, name, out) };
         if closing {
             return self.reply(asker, 4, Some("the team is closing".to_owned()), Value::Null, out);

@@ -69,6 +69,7 @@ impl Lead {
             };
             let planning = member.plan_mode_required && member.plan_id.is_none();
             let mut seat = Seat::new(life, phase, planning);
+            seat.placed = member.pane_id.is_some();
             // Also one that still lives: its terminal is gone, and it is about to notice.
             seat.lost_terminal = self.tmux_lost && phase != Phase::Out;
             if matches!(phase, Phase::Starting { .. }) {
@@ -141,6 +142,7 @@ impl Lead {
             seat.planning = planning;
             seat.why = None;
             seat.forced = false;
+            seat.placed = false;
             seat.lost_terminal = false;
             seat.stop_by = None;
             seat.batch = Some(batch);
@@ -200,7 +202,7 @@ impl Lead {
             let error = Some(format!("spawn id {spawn_id} is that of `{}`", earlier.name));
             return self.reply(asker, 7, error, Value::Null, out);
         }
-        if self.team.closing || self.maker_gone {
+        if self.maker_gone {
             return self.reply(asker, 4, Some("the team is closing".to_owned()), Value::Null, out);
         }
         let limit = self.team.settings.limits.max_members;
@@ -217,6 +219,7 @@ impl Lead {
         self.launch(&[name], spawn_id, now, out);
     }
 
+    #[expect(clippy::too_many_arguments, reason = "the fields of one event")]
     pub(super) fn pane_started(
         &mut self,
         name: &Name,
@@ -224,6 +227,7 @@ impl Lead {
         pane_id: String,
         pid: u32,
         start_time: String,
+        now: Timestamp,
         out: &mut Vec<Effect>,
     ) {
         // A pane that comes up when its life is not wanted any more goes again. One whose life is still being
@@ -246,6 +250,13 @@ impl Lead {
             entry.start_time = Some(start_time);
         }
         out.push(Effect::SaveTeam);
+        let batch = self.seats.get_mut(name).and_then(|seat| {
+            seat.placed = true;
+            seat.batch
+        });
+        if let Some(batch) = batch {
+            self.complete_if_ready(batch, now, out);
+        }
     }
 
     /// The seat's life turns out to run after it was taken for ended. The next one starts when it is gone.
@@ -301,12 +312,16 @@ impl Lead {
             entry.start_time = Some(start_time.to_string());
         }
         if let Some(batch) = batch {
-            let complete = self.batches.get(&batch).is_some_and(|b| {
-                b.failed.is_none() && b.names.iter().all(|n| self.seats.get(n).is_some_and(|s| s.phase == Phase::Ready))
-            });
-            if complete {
-                self.complete_batch(batch, now, out);
-            }
+            self.complete_if_ready(batch, now, out);
+        }
+    }
+
+    /// A batch is complete when all of it said hello and the panes are known: who is told that a member is there
+    /// finds its pane in the roster.
+    fn complete_if_ready(&mut self, id: SpawnId, now: Timestamp, out: &mut Vec<Effect>) {
+        let ready = |n: &Name| self.seats.get(n).is_some_and(|s| s.phase == Phase::Ready && s.placed);
+        if self.batches.get(&id).is_some_and(|b| b.failed.is_none() && b.names.iter().all(ready)) {
+            self.complete_batch(id, now, out);
         }
     }
 
@@ -430,6 +445,7 @@ impl Seat {
             stop_by: None,
             why: None,
             forced: false,
+            placed: false,
             lost_terminal: false,
             planning,
             failures: Vec::new(),

@@ -166,6 +166,8 @@ pub struct Seat {
     pub why: Option<Why>,
     /// It did not go by itself.
     pub forced: bool,
+    /// tmux told of this life's pane. A hello may be quicker than that.
+    pub placed: bool,
     /// Its pane went with the tmux server, which nobody meant as a stop.
     pub lost_terminal: bool,
     /// This life plans; an approval makes the next one execute.
@@ -257,7 +259,7 @@ impl Lead {
         match event {
             Event::Mail(message) => self.mail(&message, now, &mut out),
             Event::PaneStarted { name, life, pane_id, pid, start_time } => {
-                self.pane_started(&name, life, pane_id, pid, start_time, &mut out);
+                self.pane_started(&name, life, pane_id, pid, start_time, now, &mut out);
             }
             Event::PaneFailed { name, life, error } => self.pane_failed(&name, life, &error, now, &mut out),
             Event::LifeEnded { name, life, exit, last_words, left } => {

@@ -81,7 +81,7 @@ enum Phase {
     Joining,
     Up,
     Stopping(&'static str),
-    Done,
+    Done(&'static str),
 }
 
 #[derive(Clone, Debug)]
@@ -107,6 +107,8 @@ pub struct Teammate {
     tasks: BTreeSet<TaskId>,
     shutdown: Option<Asked>,
     plan_open: Option<RequestId>,
+    /// The last plan of this life was rejected.
+    plan_rejected: bool,
     /// Set when the plan was approved: the planning program is stopped then.
     plan_ends: Option<Timestamp>,
 }
@@ -127,6 +129,7 @@ impl Teammate {
             tasks: BTreeSet::new(),
             shutdown: None,
             plan_open: None,
+            plan_rejected: false,
             plan_ends: None,
         }
     }
@@ -149,6 +152,7 @@ impl Teammate {
             }
             Event::PlanSubmitted(id) => {
                 self.plan_open = Some(id);
+                self.plan_rejected = false;
                 out.push(Effect::Status);
             }
             Event::Terminated => self.stop(reason::STOPPED, STOP_GRACE, &mut out),
@@ -174,9 +178,11 @@ impl Teammate {
         match self.phase {
             Phase::Starting | Phase::Joining => State::Starting,
             Phase::Stopping(_) => State::Stopping,
-            Phase::Done if self.ended.is_some_and(|e| e.code == Some(0)) => State::Exited,
-            Phase::Done if self.ended.is_none() => State::Exited,
-            Phase::Done => State::Failed,
+            Phase::Done(why) if why != reason::EXITED => State::Exited,
+            Phase::Done(_) => match self.ended {
+                Some(Ended { code: Some(1..), .. } | Ended { signal: Some(_), .. }) => State::Failed,
+                _ => State::Exited,
+            },
             Phase::Up if self.plan_open.is_some() => State::Waiting,
             Phase::Up if self.planning => State::Planning,
             Phase::Up if !self.tasks.is_empty() => State::Busy,
@@ -263,7 +269,7 @@ impl Teammate {
         match self.phase {
             // The lead asks members only: this was for an earlier life and lay there unread.
             Phase::Starting | Phase::Joining => return,
-            Phase::Stopping(_) | Phase::Done => return out.push(self.response(id, true, None)),
+            Phase::Stopping(_) | Phase::Done(_) => return out.push(self.response(id, true, None)),
             Phase::Up => {}
         }
         let of_program = self.on_shutdown == OnShutdown::Ask && self.ended.is_none();
@@ -309,13 +315,13 @@ impl Teammate {
                 // The planner is gone and its plan was not good: the restart policy starts it again.
                 self.exit(reason::EXITED, Ended { code: Some(1), signal: None }, out);
             }
-            (false, None) => {}
+            (false, None) => self.plan_rejected = true,
         }
     }
 
     fn stop(&mut self, why: &'static str, grace: Duration, out: &mut Vec<Effect>) {
         match self.phase {
-            Phase::Stopping(_) | Phase::Done => return,
+            Phase::Stopping(_) | Phase::Done(_) => return,
             _ => self.phase = Phase::Stopping(why),
         }
         out.push(Effect::Work(false));
@@ -335,7 +341,7 @@ impl Teammate {
             Phase::Joining => self.exit(reason::EXITED, ended, out),
             Phase::Up => self.over(ended, out),
             Phase::Stopping(why) => self.exit(why, ended, out),
-            Phase::Done => {}
+            Phase::Done(_) => {}
         }
     }
 
@@ -352,15 +358,19 @@ impl Teammate {
             // Its plan is still undecided: the place is kept until it is.
             return out.push(Effect::Status);
         }
+        if self.planning && self.plan_rejected && ended.code == Some(0) {
+            // It ended well and its plan did not: as if it had ended before the rejection came.
+            return self.exit(reason::EXITED, Ended { code: Some(1), signal: None }, out);
+        }
         self.exit(reason::EXITED, ended, out);
     }
 
     fn exit(&mut self, why: &'static str, ended: Ended, out: &mut Vec<Effect>) {
-        if self.phase == Phase::Done {
+        if matches!(self.phase, Phase::Done(_)) {
             // What came while it was going changes nothing about why it went.
             return;
         }
-        self.phase = Phase::Done;
+        self.phase = Phase::Done(why);
         self.ended = Some(ended);
         let body = Box::new(Body::Leave { life: self.life, reason: why.to_owned() });
         out.push(Effect::Mail { id: MessageId::derived(&["leave", &self.life.to_string()]), body });

@@ -28,6 +28,39 @@ fn waiting(intake: &Intake) -> Vec<(MessageId, bool)> {
 }
 
 #[test]
+fn a_reader_finds_the_cursors_whole_while_they_are_replaced_and_grow_past_a_page() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let place = place();
+    let ids: Vec<MessageId> = (0..300).map(|n| send(&place, &n.to_string())).collect();
+    let mut intake = open(&place);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        let reader = threads.spawn(|| {
+            let (mut looks, mut last) = (0_u32, 0);
+            while !done.load(Ordering::Relaxed) || looks == 0 {
+                let now = cursors::read(&place.member).unwrap().inbox.ahead.len();
+                assert!(now >= last, "{now} after {last}: not what anybody wrote");
+                (looks, last) = (looks + 1, now);
+            }
+        });
+        // All but the first: they lie ahead of the cursor, each with its id in it.
+        for id in &ids[1..] {
+            hand(&mut intake, &[*id]);
+        }
+        done.store(true, Ordering::Relaxed);
+        reader.join().unwrap();
+    });
+    assert_eq!(cursors::read(&place.member).unwrap().inbox.ahead.len(), 299);
+    assert!(std::fs::metadata(place.member.cursors()).unwrap().len() > 4096);
+    hand(&mut intake, &[ids[0]]);
+    let stored = cursors::read(&place.member).unwrap().inbox;
+    assert_eq!((stored.handed, stored.ahead.len()), (300, 0));
+    intake.mark_read(&ids).unwrap();
+    let stored = cursors::read(&place.member).unwrap().inbox;
+    assert_eq!((stored.handed, stored.read), (300, 300));
+}
+
+#[test]
 fn mail_is_handed_over_once_over_many_lives() {
     let place = place();
     let (a, b, c) = (send(&place, "a"), send(&place, "b"), send(&place, "c"));

@@ -71,7 +71,6 @@ async fn a_server_killed_is_told_at_once_and_can_be_started_again() {
     for error in [
         team.tmux.panes().await.unwrap_err(),
         team.tmux.add_panes("$0", &[idle()], 4, None).await.unwrap_err(),
-        team.tmux.paste("%0", "x", true).await.unwrap_err(),
         team.tmux.pane("%0").await.unwrap_err(),
     ] {
         assert!(matches!(error, TmuxError::NoServer { .. }), "{error}");

@@ -39,6 +39,14 @@ async fn twenty_four_members_at_80_by_24() {
 }
 
 #[tokio::test]
+async fn the_leads_window_takes_members_before_it_is_marked() {
+    let team = team().await;
+    team.raw(&["set-option", "-wu", "-t", "@0", super::super::label::WINDOW]);
+    team.tmux.add_panes("=crewmux-team-1", &vec![idle(); 9], 4, Some("@0")).await.unwrap();
+    assert_eq!(by_window(&team).await, [5, 4, 1]);
+}
+
+#[tokio::test]
 async fn a_window_too_small_gets_fewer() {
     let team = team_with(|tmux, _| tmux, (30, 9)).await;
     let lead = Some(team.started.window_id.as_str());

@@ -5,7 +5,6 @@ mod attaching;
 mod ending;
 mod foreign;
 mod many;
-mod pasting;
 mod speed;
 
 use super::*;

@@ -123,7 +123,7 @@ fn f11_whoever_a_member_says_it_is_it_stays_that_member() {
     let asks = crew.puppet("hand") + "on_shutdown = \"ask\"\n";
     let planner = crew.puppet("planner");
     crew.up(&(team("t") + &asks + &planner + &crew.taker("writer")));
-    let plan = crew.inside("planner", "echo 'do it' | crewmux plan submit - --json");
+    let plan = crew.inside("planner", "echo 'do it' | crewmux plan submit --json");
     assert_eq!(plan.code, 0, "{plan:?}");
     let plan: Value = serde_json::from_str(&plan.out).expect("json");
     let id = plan["id"].as_str().expect("an id").to_owned();

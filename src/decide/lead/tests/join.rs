@@ -33,8 +33,9 @@ fn a_hello_that_comes_again_is_welcomed_again_and_changes_nothing() {
 fn a_hello_may_come_before_tmux_tells_of_the_pane() {
     let mut world = World::launching(&["a"]);
     world.hello("a");
-    assert_eq!(world.phase("a"), Some(Phase::Up));
+    assert!(!world.is_member("a"), "who finds a member in the roster finds its pane there");
     world.pane("a");
+    assert_eq!(world.phase("a"), Some(Phase::Up));
     assert_eq!(world.member("a").pane_id.as_deref(), Some("%1"));
     assert!(world.ending().is_empty());
 }
@@ -151,7 +152,7 @@ fn a_hello_of_another_life_or_spawn_is_refused() {
     world.mail("a", &Body::Hello { spawn_id: spawn_id("x"), life, pid: 1, start_time: 1 });
     assert!(world.logged().contains(&"hello_refused"));
     assert!(!world.is_member("a"));
-    world.hello("a");
+    world.starts("a");
     assert!(world.is_member("a"));
 }
 

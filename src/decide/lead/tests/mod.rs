@@ -56,7 +56,6 @@ pub fn team(members: Vec<MemberSpec>) -> Team {
         reserved: members.into_iter().map(place).collect(),
         launched: false,
         tied_to_maker: false,
-        closing: false,
         settings: Settings::default(),
         extra: serde_json::Map::new(),
     }

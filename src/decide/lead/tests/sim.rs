@@ -221,7 +221,7 @@ impl Sim {
         let known = |life: &Life, p: &Process| p.runs && p.known && !self.told_ended.contains(life);
         let other = self.processes.iter().find(|(life, p)| p.name == start.name && known(life, p));
         assert!(other.is_none(), "{} is launched while its life {:?} runs", start.name, other.map(|o| o.0));
-        assert!(!self.lead.team.closing && !self.lead.maker_gone, "launched while closing");
+        assert!(!self.lead.maker_gone, "launched while closing");
     }
 
     fn keep(&mut self, record: LedgerRecord) {

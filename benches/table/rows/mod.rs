@@ -1,0 +1,28 @@
+//! One module a row.
+
+use super::Fallible;
+use super::table::Line;
+
+pub mod append;
+pub mod claim;
+pub mod down;
+pub mod handed;
+pub mod idle;
+pub mod killed;
+pub mod long;
+pub mod send;
+pub mod up;
+
+type Row = (&'static str, fn() -> Fallible<Vec<Line>>);
+
+pub const ROWS: [Row; 9] = [
+    ("append", append::row),
+    ("handed", handed::row),
+    ("send", send::row),
+    ("up", up::row),
+    ("long", long::row),
+    ("claim", claim::row),
+    ("idle", idle::row),
+    ("killed", killed::row),
+    ("down", down::row),
+];
