@@ -209,12 +209,31 @@ impl Process {
                 alive.push(member.name.clone());
             }
         }
+        self.find_panes(&alive).await;
         let effects = self.lead.begin(&alive, self.life(), clock::now());
         self.carry(effects).await;
         for name in alive {
             if let Some(life) = self.lead.team.member(&name).and_then(|m| m.life) {
                 self.log(&EventRecord::of("member_taken_over", &name).with("life", life));
                 self.ending(&name, life).watch();
+            }
+        }
+    }
+
+    /// A lead that died between making a pane and writing it down left a member without one: its process tells.
+    async fn find_panes(&mut self, alive: &[Name]) {
+        let lacks = |lead: &Lead, name: &Name| lead.team.member(name).is_some_and(|m| m.pane_id.is_none());
+        let lost: Vec<&Name> = alive.iter().filter(|name| lacks(&self.lead, name)).collect();
+        let Some(tmux) = self.tmux.as_ref().filter(|_| !lost.is_empty()) else { return };
+        let panes = tmux.panes().await.unwrap_or_default();
+        for name in lost {
+            let Some(life) = self.lead.team.member(name).and_then(|m| m.life) else { continue };
+            let Some(teammate) = self.teammates.get(&life) else { continue };
+            if let Some(pane) = panes.iter().find(|pane| pane.pid == teammate.pid)
+                && let Some(member) = self.lead.team.member_mut(name)
+            {
+                member.pane_id = Some(pane.id.clone());
+                member.pid = Some(pane.pid);
             }
         }
     }

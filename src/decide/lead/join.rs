@@ -69,8 +69,8 @@ impl Lead {
             };
             let planning = member.plan_mode_required && member.plan_id.is_none();
             let mut seat = Seat::new(life, phase, planning);
-            // If its pane is not known by now, nobody is left who tells of it.
-            seat.placed = true;
+            // tmux told the lead before of its pane, or tells nobody any more.
+            seat.placed = lives;
             // Also one that still lives: its terminal is gone, and it is about to notice.
             seat.lost_terminal = self.tmux_lost && phase != Phase::Out;
             if matches!(phase, Phase::Starting { .. }) {
