@@ -206,3 +206,15 @@ fn a_start_whose_pane_comes_after_its_lead_died_is_ended_when_it_shows_itself() 
     assert_eq!(world.ending(), [("a".to_owned(), coming)]);
     assert!(world.told("a").is_empty());
 }
+
+#[test]
+fn a_restart_whose_pane_the_last_lead_alone_had_heard_of_joins_with_its_hello() {
+    let mut world = World::up(&["a"]);
+    world.stop("a");
+    world.ends("a", "stopped", None);
+    world.restart("a");
+    assert!(world.member("a").pane_id.is_none());
+    world.new_lead(&["a"]);
+    world.hello("a");
+    assert_eq!((world.phase("a"), world.told("a").len()), (Some(Phase::Up), 1));
+}
