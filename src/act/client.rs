@@ -113,7 +113,7 @@ impl Client {
         let mut replies = Tail::end(dir.replies())?;
         Journal::open(dir.outbox()).append(&wish, Durability::Fast)?;
         let mut alive = Instant::now();
-        let answer = wait(dir.path(), patience, || {
+        let answer = wait(&[dir.path()], patience, || {
             for line in replies.read(1 << 20)?.lines {
                 match line.parse::<Reply>() {
                     Ok(reply) if reply.to == wish.id => return Ok(Some(reply)),
@@ -144,7 +144,7 @@ fn gone(name: &Name) -> ActError {
 fn lead_reply(desk: &Desk, replies: &mut Tail, asked: MessageId, patience: Duration) -> Result<Answer, ActError> {
     let dir = desk.dir.member(&Name::lead());
     let mut alive = Instant::now();
-    let reply = wait(&dir.mail_dir(), patience, || {
+    let reply = wait(&[dir.mail_dir()], patience, || {
         for line in replies.read(1 << 20)?.lines {
             let Ok(message) = line.parse::<Message>() else { continue };
             if message.kind != "reply" {
@@ -178,12 +178,12 @@ fn lead_reply(desk: &Desk, replies: &mut Tail, asked: MessageId, patience: Durat
 }
 
 /// Asks `look` until it has an answer or `patience` is over: eagerly at first, then when something in
-/// `dir` changes. It also looks by itself from time to time, so that a lost wake-up costs a moment only.
+/// one of `dirs` changes. It also looks by itself from time to time, so that a lost wake-up costs a moment only.
 ///
 /// # Errors
 /// Whatever `look` fails with.
 pub fn wait<T>(
-    dir: &std::path::Path,
+    dirs: &[impl AsRef<std::path::Path>],
     patience: Duration,
     mut look: impl FnMut() -> Result<Option<T>, ActError>,
 ) -> Result<Option<T>, ActError> {
@@ -194,7 +194,7 @@ pub fn wait<T>(
         }
         std::thread::sleep(EAGER);
     }
-    let mut watch = Watch::start([dir]);
+    let mut watch = Watch::start(dirs);
     loop {
         if let Some(found) = look()? {
             return Ok(Some(found));

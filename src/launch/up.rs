@@ -100,7 +100,7 @@ pub fn resume_held(home: &Home, name: &Name, interrupted: &AtomicBool, _hold: &H
     runtime()?.block_on(tmux.version()).map_err(|e| of_tmux("use tmux", &e))?;
     start_lead(home, name, Path::new(&team.cwd), &tmux, Some(&team))?;
     let (before, begun) = (team.lead_life, Instant::now());
-    let resumed = wait_for(desk.dir.path(), LEAD_LIMIT + limit(&team), interrupted, || {
+    let resumed = wait_for(&folders(&desk.dir, team.teammates()), LEAD_LIMIT + limit(&team), interrupted, || {
         let team = crate::store::roster::read_team(&desk.dir)?;
         let led = team.lead_life != before && desk.lead_alive()?;
         let starting = team.teammates().any(|m| m.is_active && !lives(&desk.dir, m));
@@ -202,7 +202,7 @@ fn wait_launched(dir: &TeamDir, name: &Name, options: UpOptions<'_>) -> Result<T
         (options.progress)(&member.name, Step::Starting);
     }
     let progress = options.progress;
-    let up = wait_for(dir.path(), LEAD_LIMIT + limit(&first), options.interrupted, || {
+    let up = wait_for(&folders(dir, &first.reserved), LEAD_LIMIT + limit(&first), options.interrupted, || {
         // A lead may take its lease and give the launch up between two looks: the lease still names it.
         led |= lease::text(&dir.lead_lease()).is_some();
         let held = lease::is_held(&dir.lead_lease())?;
@@ -214,7 +214,7 @@ fn wait_launched(dir: &TeamDir, name: &Name, options: UpOptions<'_>) -> Result<T
             }
         }
         // Each has heard its welcome, or is done already: from here on they carry verbs out.
-        let welcomed = |m: &Member| match status(dir, m) {
+        let welcomed = |m: &Member| match told.contains(&m.name).then_some(State::Idle).or_else(|| status(dir, m)) {
             None | Some(State::Starting) => !lease::is_held(&dir.member(&m.name).lease()).unwrap_or(true),
             Some(_) => true,
         };
@@ -233,14 +233,20 @@ fn wait_launched(dir: &TeamDir, name: &Name, options: UpOptions<'_>) -> Result<T
     up.ok_or_else(|| ActError::timed_out(format!("team `{name}` did not come up in time")))
 }
 
+/// The folders in which a launch shows: the roster's, and each member's with its status.
+fn folders<'a>(dir: &TeamDir, members: impl IntoIterator<Item = &'a Member>) -> Vec<PathBuf> {
+    let states = members.into_iter().map(|m| dir.member(&m.name).state_dir());
+    std::iter::once(dir.path().to_owned()).chain(states).collect()
+}
+
 /// [`client::wait`], ended by a signal with exit code 130.
 fn wait_for<T>(
-    dir: &Path,
+    dirs: &[PathBuf],
     limit: Duration,
     interrupted: &AtomicBool,
     mut look: impl FnMut() -> Result<Option<T>, ActError>,
 ) -> Result<Option<T>, ActError> {
-    client::wait(dir, limit, || {
+    client::wait(dirs, limit, || {
         if interrupted.load(Ordering::Relaxed) {
             return Err(ActError::new(130, "interrupted"));
         }

@@ -116,6 +116,10 @@ fn belongs(stat: &Stat, leader: Option<ProcessId>, life: &str, known: &HashSet<P
     if leader == Some(stat.id()) || known.contains(&stat.id()) {
         return Belongs::Ours;
     }
+    // What was there before the teammate cannot be of its life, and need not be asked.
+    if leader.is_some_and(|leader| stat.start_time < leader.start_time) {
+        return Belongs::Other;
+    }
     match process::environ_value(stat.pid, LIFE_VARIABLE) {
         Some(value) if value == life => Belongs::Ours,
         // An empty mark is none: somebody cleared it.
@@ -146,9 +150,8 @@ fn is_ours(stat: &Stat, running: &HashMap<u32, (Stat, Belongs)>) -> bool {
 pub fn end_life(mark: &LifeMark, spare: &[u32], grace: Duration) -> EndReport {
     let mut ending = Ending { mark, spare, known: HashSet::new(), killed: HashSet::new(), groups: HashSet::new() };
     let grace_over = Instant::now() + grace;
-    ending.ask(grace_over);
     // With nothing left the grace is not waited out, so the time for killing counts from now.
-    let left = ending.kill(Instant::now() + KILL_FOR);
+    let left = if ending.ask(grace_over) { Vec::new() } else { ending.kill(Instant::now() + KILL_FOR) };
     let unfinished: HashSet<_> = left.iter().copied().collect();
     EndReport {
         ended: ending.known.difference(&unfinished).count(),
@@ -182,14 +185,14 @@ impl Ending<'_> {
         Vec::new()
     }
 
-    /// Asks all to leave, those that appear meanwhile too, until none is left or the grace is over.
-    fn ask(&mut self, until: Instant) {
+    /// Asks all to leave, those that appear meanwhile too, until none is left (`true`) or the grace is over.
+    fn ask(&mut self, until: Instant) -> bool {
         let mut asked = HashSet::new();
         loop {
             let found = self.look(&mut |_| {});
             let left = until.saturating_duration_since(Instant::now());
             if found.is_empty() || left.is_zero() {
-                return;
+                return found.is_empty();
             }
             for id in &found {
                 if asked.insert(*id) {

@@ -35,8 +35,7 @@ pub fn row() -> Fallible<Vec<Line>> {
         kill(member.pid.ok_or("no pid")?)?;
         took.push(ns(left_at(&mut events, member.name.as_str())?.since(killed)));
     }
-    place.run(&["down", "--team", TEAM, "--force"])?;
-    place.down(TEAM).ok();
+    place.down(TEAM)?;
     let (spread, floor) = (Spread::of(&took), median(&floors));
     Ok(vec![Line {
         what: "a killed member → the lead's event".to_owned(),
