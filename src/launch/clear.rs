@@ -159,11 +159,12 @@ pub(super) fn living(dir: &TeamDir, team: &Team) -> Result<Vec<Name>, ActError> 
     Ok(living)
 }
 
-/// Whether the process that a lease names has ended already.
+/// Whether the process that a lease names is gone, or its main thread is: its other threads follow.
 fn is_dying(path: &Path) -> bool {
     lease::text(path).is_some_and(|text| {
-        let id = ProcessId { pid: text.pid, start_time: text.start_time };
-        text.boot_id == process::boot_id() && !process::is_alive(id)
+        text.boot_id == process::boot_id()
+            && process::stat(text.pid)
+                .map_or(true, |stat| stat.start_time != text.start_time || matches!(stat.state, 'Z' | 'X' | 'x'))
     })
 }
 

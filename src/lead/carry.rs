@@ -20,6 +20,7 @@ impl Process {
             self.carry(effects).await;
         }
         self.save();
+        self.mail_is_done();
     }
 
     pub(super) async fn carry(&mut self, effects: Vec<Effect>) {

@@ -89,6 +89,8 @@ pub(super) struct Process {
     pub finish: Option<Finish>,
     /// Decided and not carried out yet.
     pub pending: Vec<Effect>,
+    /// Some of it was asked for by mail that is not marked as read yet.
+    acts_on_mail: bool,
     heard: mpsc::UnboundedReceiver<Event>,
     control: Intake,
     watch: Watch,
@@ -141,6 +143,7 @@ impl Process {
             teammates: BTreeMap::new(),
             finish: None,
             pending: Vec::new(),
+            acts_on_mail: false,
             heard,
             watch,
             maker: place.maker,
@@ -296,7 +299,17 @@ impl Process {
         for waiting in self.control.begin(&ids)? {
             self.step(Event::Mail(waiting.message));
         }
-        self.control.finish_read().map(drop)
+        self.acts_on_mail = true;
+        Ok(())
+    }
+
+    /// What the mail at hand asked for is done: only now is it read.
+    pub(super) fn mail_is_done(&mut self) {
+        if std::mem::take(&mut self.acts_on_mail)
+            && let Err(error) = self.control.finish_read()
+        {
+            self.trouble("write the lead's cursor", &error);
+        }
     }
 
     pub(super) fn step(&mut self, event: Event) {

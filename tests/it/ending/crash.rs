@@ -12,6 +12,12 @@ fn kill_all(crew: &Crew) {
         let _ = std::process::Command::new("kill").arg(format!("-{signal}")).args(&all).output();
     }
     until("all are gone", || crew.processes().is_empty());
+    // A lease is free when the last thread of its process is gone, a moment after the process counts as ended.
+    until("all leases are free", || {
+        let status = crew.json(&["status", "--team", "t"]);
+        status["lead"]["alive"] == false
+            && status["members"].as_array().expect("members").iter().all(|m| m["alive"] == false)
+    });
 }
 
 #[test]
