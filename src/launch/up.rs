@@ -18,6 +18,9 @@ use crate::tmux::Tmux;
 const SOCKET: &str = "tmux";
 /// The size of a session that nobody looks at.
 const SIZE: (u16, u16) = (200, 50);
+/// A launch is a burst of changes, several of each member: one look for all of this long, since a look reads the roster
+/// and the state of whoever is not ready.
+const BURST: Duration = Duration::from_millis(3);
 /// How long a lead may take to begin.
 const LEAD_LIMIT: Duration = Duration::from_secs(15);
 
@@ -203,6 +206,7 @@ fn wait_launched(dir: &TeamDir, name: &Name, options: UpOptions<'_>) -> Result<T
     }
     let progress = options.progress;
     let up = wait_for(&folders(dir, &first.reserved), LEAD_LIMIT + limit(&first), options.interrupted, || {
+        std::thread::sleep(BURST);
         // A lead may take its lease and give the launch up between two looks: the lease still names it.
         led |= lease::text(&dir.lead_lease()).is_some();
         let held = lease::is_held(&dir.lead_lease())?;

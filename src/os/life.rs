@@ -4,6 +4,7 @@
 //! the teammate process (its subreaper, see [`super::reap`]) still runs or once it was seen in an earlier look.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -51,7 +52,7 @@ pub struct EndReport {
 /// another life, such as a nested team, is not ours, nor is what descends from it.
 #[must_use]
 pub fn members_of(mark: &LifeMark, spare: &[u32]) -> Vec<ProcessId> {
-    find(mark, spare, &HashSet::new(), &mut |_| {}).members
+    find(mark, spare, &HashSet::new(), &mut Marks::new(), &mut |_| {}).members
 }
 
 #[derive(Debug, Default)]
@@ -63,6 +64,10 @@ struct Found {
     foreign_groups: HashSet<u32>,
 }
 
+/// The mark in each process's environment, read once an ending: it is the costly part of a look, and only another program
+/// in the same process changes it, whose parent says the same.
+type Marks = HashMap<ProcessId, OsString>;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Belongs {
     Ours,
@@ -73,14 +78,20 @@ enum Belongs {
 
 /// `known` are processes of the life by an earlier look: their children are ours even if their marks are gone.
 /// `at_once` is told of a member as soon as its mark is read, while the look goes on.
-fn find(mark: &LifeMark, spare: &[u32], known: &HashSet<ProcessId>, at_once: &mut dyn FnMut(ProcessId)) -> Found {
+fn find(
+    mark: &LifeMark,
+    spare: &[u32],
+    known: &HashSet<ProcessId>,
+    marks: &mut Marks,
+    at_once: &mut dyn FnMut(ProcessId),
+) -> Found {
     let leader = session_leader(mark);
     let life = mark.life.to_string();
     let me = std::process::id();
     let may_end = |pid: u32| pid != me && !spare.contains(&pid);
     let mut running = HashMap::new();
     for stat in process::all().filter(|stat| stat.pid > 1 && !stat.is_kernel_thread() && !stat.has_ended()) {
-        let belongs = belongs(&stat, leader, &life, known);
+        let belongs = belongs(&stat, leader, &life, known, marks);
         if belongs == Belongs::Ours && may_end(stat.pid) {
             at_once(stat.id());
         }
@@ -111,7 +122,13 @@ fn session_leader(mark: &LifeMark) -> Option<ProcessId> {
     }
 }
 
-fn belongs(stat: &Stat, leader: Option<ProcessId>, life: &str, known: &HashSet<ProcessId>) -> Belongs {
+fn belongs(
+    stat: &Stat,
+    leader: Option<ProcessId>,
+    life: &str,
+    known: &HashSet<ProcessId>,
+    marks: &mut Marks,
+) -> Belongs {
     // The teammate's own environment may hold the mark of a team around ours.
     if leader == Some(stat.id()) || known.contains(&stat.id()) {
         return Belongs::Ours;
@@ -120,7 +137,15 @@ fn belongs(stat: &Stat, leader: Option<ProcessId>, life: &str, known: &HashSet<P
     if leader.is_some_and(|leader| stat.start_time < leader.start_time) {
         return Belongs::Other;
     }
-    match process::environ_value(stat.pid, LIFE_VARIABLE) {
+    let value = match marks.get(&stat.id()) {
+        Some(value) => Some(value.clone()),
+        None => process::environ_value(stat.pid, LIFE_VARIABLE),
+    };
+    // One without a mark may be on its way to it, between its fork and its program: that is asked again.
+    if let Some(value) = &value {
+        marks.insert(stat.id(), value.clone());
+    }
+    match value {
         Some(value) if value == life => Belongs::Ours,
         // An empty mark is none: somebody cleared it.
         Some(value) if !value.is_empty() => Belongs::Other,
@@ -148,7 +173,14 @@ fn is_ours(stat: &Stat, running: &HashMap<u32, (Stat, Belongs)>) -> bool {
 /// finds none, at most 5 s more. Blocks; call it through `spawn_blocking`.
 #[must_use]
 pub fn end_life(mark: &LifeMark, spare: &[u32], grace: Duration) -> EndReport {
-    let mut ending = Ending { mark, spare, known: HashSet::new(), killed: HashSet::new(), groups: HashSet::new() };
+    let mut ending = Ending {
+        mark,
+        spare,
+        known: HashSet::new(),
+        killed: HashSet::new(),
+        groups: HashSet::new(),
+        marks: Marks::new(),
+    };
     let grace_over = Instant::now() + grace;
     // With nothing left the grace is not waited out, so the time for killing counts from now.
     let left = if ending.ask(grace_over) { Vec::new() } else { ending.kill(Instant::now() + KILL_FOR) };
@@ -167,6 +199,7 @@ struct Ending<'a> {
     killed: HashSet<ProcessId>,
     /// Process groups that hold members and nobody else.
     groups: HashSet<u32>,
+    marks: Marks,
 }
 
 impl Ending<'_> {
@@ -174,7 +207,7 @@ impl Ending<'_> {
     /// ones in a row count as none.
     fn look(&mut self, at_once: &mut dyn FnMut(ProcessId)) -> Vec<ProcessId> {
         for _ in 0..EMPTY_LOOKS {
-            let found = find(self.mark, self.spare, &self.known, at_once);
+            let found = find(self.mark, self.spare, &self.known, &mut self.marks, at_once);
             if !found.members.is_empty() {
                 self.groups.extend(found.groups.iter().filter(|group| **group > 1));
                 self.groups.retain(|group| !found.foreign_groups.contains(group));

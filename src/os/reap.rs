@@ -79,13 +79,12 @@ impl Reaper {
         Ok(Self { signals: signal(SignalKind::child())? })
     }
 
-    /// Reaps for ever. Safe to cancel; run it in a task of its own: each start of it looks through all processes.
+    /// Reaps for ever whatever ends after [`Self::new`]. Safe to cancel; run it in a task of its own: each end of a child
+    /// makes it look through all processes. It does not look before the first: of 64 teammates that start together, each
+    /// would look through what all of them start.
     pub async fn run(&mut self) {
-        loop {
+        while self.signals.recv().await.is_some() {
             reap_orphans();
-            if self.signals.recv().await.is_none() {
-                return;
-            }
         }
     }
 }
