@@ -93,7 +93,7 @@ impl Desk {
     /// # Errors
     /// When the lease cannot be looked at.
     pub fn lead_alive(&self) -> Result<bool, ActError> {
-        Ok(lease::is_held(&self.dir.lead_lease())?)
+        Ok(lease::is_held_by_living(&self.dir.lead_lease())?)
     }
 
     /// Whether `name`'s teammate runs.

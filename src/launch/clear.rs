@@ -1,7 +1,7 @@
 //! Ending what is left of a team that has no lead, and putting its files away.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{of_tmux, runtime};
 use crate::act::ActError;
@@ -140,32 +140,15 @@ pub(super) fn bury(home: &Home, name: &Name) -> Result<TeamDir, ActError> {
     Ok(buried)
 }
 
-/// Which members of the team live. A process that was just killed holds its lease until its last thread is gone: it is
-/// waited for, a moment.
+/// Which members of the team live.
 pub(super) fn living(dir: &TeamDir, team: &Team) -> Result<Vec<Name>, ActError> {
-    const DYING: Duration = Duration::from_secs(1);
-    let begun = Instant::now();
     let mut living = Vec::new();
     for member in team.teammates().chain(&team.reserved) {
-        let path = dir.member(&member.name).lease();
-        while lease::is_held(&path)? {
-            if !is_dying(&path) || begun.elapsed() > DYING {
-                living.push(member.name.clone());
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(2));
+        if lease::is_held_by_living(&dir.member(&member.name).lease())? {
+            living.push(member.name.clone());
         }
     }
     Ok(living)
-}
-
-/// Whether the process that a lease names is gone, or its main thread is: its other threads follow.
-fn is_dying(path: &Path) -> bool {
-    lease::text(path).is_some_and(|text| {
-        text.boot_id == process::boot_id()
-            && process::stat(text.pid)
-                .map_or(true, |stat| stat.start_time != text.start_time || matches!(stat.state, 'Z' | 'X' | 'x'))
-    })
 }
 
 /// Reads a roster, `None` where there is none that can be read: such a team has nothing to end by name.

@@ -48,9 +48,11 @@ pub fn down(home: &Home, name: &Name, options: &DownOptions, hold: Option<&Hold>
         None => Some(Hold::take(home, name, "crewmux down")?),
     };
     let dir = client.desk.dir.clone();
-    let mut forced = Vec::new();
-    if client.desk.lead_alive()? {
-        forced = ask_everyone(&mut client, options)?;
+    let asked = match client.desk.lead_alive()? {
+        true => ask_everyone(&mut client, options)?,
+        false => None,
+    };
+    if asked.is_some() {
         end_lead(&dir, Duration::from_secs(if options.force { 1 } else { 5 }));
     } else if let Some(team) = clear::read(&dir)? {
         let living = clear::living(&dir, &team)?;
@@ -64,6 +66,7 @@ pub fn down(home: &Home, name: &Name, options: &DownOptions, hold: Option<&Hold>
             .hint("`--force` ends them without asking"));
         }
     }
+    let forced = asked.unwrap_or_default();
     let mut notes = Vec::new();
     if let Some(team) = clear::read(&dir)? {
         clear::end_lives(&dir, &team, Duration::from_secs(2))?;
@@ -81,7 +84,8 @@ pub fn down(home: &Home, name: &Name, options: &DownOptions, hold: Option<&Hold>
     Ok(Downed { files, forced, notes })
 }
 
-fn ask_everyone(client: &mut Client, options: &DownOptions) -> Result<Vec<String>, ActError> {
+/// Who had to be forced; `None` where the lead went away while it was asked, so that nobody leads now.
+fn ask_everyone(client: &mut Client, options: &DownOptions) -> Result<Option<Vec<String>>, ActError> {
     let grace = options.grace.unwrap_or(crate::decide::lead::SHUTDOWN_GRACE);
     let verb = Verb::Shutdown {
         name: None,
@@ -97,10 +101,11 @@ fn ask_everyone(client: &mut Client, options: &DownOptions) -> Result<Vec<String
     match client.perform_within(verb, patience) {
         Ok(answer) => {
             let names = answer.value["forced"].as_array().cloned().unwrap_or_default();
-            Ok(names.iter().filter_map(|n| n.as_str().map(str::to_owned)).collect())
+            Ok(Some(names.iter().filter_map(|n| n.as_str().map(str::to_owned)).collect()))
         }
         // Forced ends do not depend on a lead that answers.
-        Err(error) if options.force && matches!(error.code, 5 | 6) => Ok(Vec::new()),
+        Err(error) if options.force && matches!(error.code, 5 | 6) => Ok(Some(Vec::new())),
+        Err(error) if error.code == 6 => Ok(None),
         Err(error) if error.code == 1 => Err(error.hint("the team is still up; `--force` ends it without asking")),
         Err(error) => Err(error),
     }

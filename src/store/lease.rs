@@ -3,13 +3,14 @@
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use super::error::{Result, StoreError};
 use super::{files, lock};
 use crate::model::id::Life;
+use crate::os::process;
 
 /// How long taking a lease is retried: the one before may be ending, or someone may be asking.
 pub const RETRY: Duration = Duration::from_secs(2);
@@ -70,6 +71,32 @@ pub fn is_held(path: &Path) -> Result<bool> {
         Err(e) => return Err(StoreError::io("open", path, e)),
     };
     lock::try_shared(&file).map(|free| !free).map_err(|e| StoreError::io("lock", path, e))
+}
+
+/// Whether the lease is held by a process that goes on living. One that was just killed holds its lease until its last
+/// thread is gone: that is waited for, a moment.
+///
+/// # Errors
+/// When the lease cannot be looked at.
+pub fn is_held_by_living(path: &Path) -> Result<bool> {
+    const DYING: Duration = Duration::from_secs(1);
+    let begun = Instant::now();
+    while is_held(path)? {
+        if !is_dying(path) || begun.elapsed() > DYING {
+            return Ok(true);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Ok(false)
+}
+
+/// Whether the process that a lease names is gone, or its main thread is: its other threads follow.
+fn is_dying(path: &Path) -> bool {
+    text(path).is_some_and(|text| {
+        text.boot_id == process::boot_id()
+            && process::stat(text.pid)
+                .map_or(true, |stat| stat.start_time != text.start_time || matches!(stat.state, 'Z' | 'X' | 'x'))
+    })
 }
 
 /// What stands in the lease, held or not; `None` where there is none or it is just being written.
