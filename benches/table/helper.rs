@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, ExitCode, Stdio};
 
 use super::Fallible;
-use super::rows::{append, claim, handed, send};
+use super::rows::{append, claim, handed, killed, send};
 use super::stats::{median, now_ns};
 
 /// What runs under `--helper NAME ARGUMENT…`.
@@ -19,6 +19,7 @@ pub fn main(args: &[String]) -> ExitCode {
         ["echo", rest @ ..] => handed::echo(rest),
         ["send", rest @ ..] => send::from_member(rest),
         ["claim", rest @ ..] => claim::helper(rest),
+        ["watching", rest @ ..] => killed::watching(rest),
         _ => Err("no such helper".into()),
     };
     match done {
@@ -65,6 +66,10 @@ impl Helper {
             "ready" => Ok(helper),
             other => Err(format!("helper {args:?} said {other:?}").into()),
         }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     pub fn go(&mut self) -> Fallible<()> {

@@ -218,14 +218,24 @@ impl Ending<'_> {
         Vec::new()
     }
 
+    /// Whether an empty look is to be believed: one that forks and leaves faster than looks can follow is still reached by
+    /// a signal to its group. A group that is there all the same may hold only what nobody reaped: one more look tells.
+    fn none_left(&mut self) -> bool {
+        self.signal_groups(Signal::KILL);
+        self.groups.is_empty() || self.look(&mut |_| {}).is_empty()
+    }
+
     /// Asks all to leave, those that appear meanwhile too, until none is left (`true`) or the grace is over.
     fn ask(&mut self, until: Instant) -> bool {
         let mut asked = HashSet::new();
         loop {
             let found = self.look(&mut |_| {});
             let left = until.saturating_duration_since(Instant::now());
-            if found.is_empty() || left.is_zero() {
-                return found.is_empty();
+            if found.is_empty() {
+                return self.none_left();
+            }
+            if left.is_zero() {
+                return false;
             }
             for id in &found {
                 if asked.insert(*id) {
@@ -240,7 +250,7 @@ impl Ending<'_> {
     fn kill(&mut self, until: Instant) -> Vec<ProcessId> {
         loop {
             let found = self.freeze();
-            if found.is_empty() {
+            if found.is_empty() && self.none_left() {
                 return found;
             }
             self.signal_groups(Signal::KILL);
