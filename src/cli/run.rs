@@ -56,7 +56,8 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
         output::note(note);
     }
     let name = up.team.name.clone();
-    output::note(format!("team {name} is up: {} members; `crewmux attach --team {name}` shows it", spec.members.len()));
+    let members = output::count(spec.members.len(), "member");
+    output::note(format!("team {name} is up: {members}; `crewmux attach --team {name}` shows it"));
 
     let mut hold = up.hold;
     let deadline = args.timeout.map(|t| begun + t.0);

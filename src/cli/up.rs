@@ -126,7 +126,7 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
         output::json(&serde_json::json!({"team": name, "session": up.team.tmux.session, "members": members}))?;
     } else if !args.attach {
         let count = up.team.teammates().filter(|m| m.is_active).count();
-        output::line(format!("team {name} is up: {count} members"))?;
+        output::line(format!("team {name} is up: {}", output::count(count, "member")))?;
         output::line(format!("  watch it   crewmux attach --team {name}"))?;
         output::line(format!("  look at it crewmux status --team {name}"))?;
         output::line(format!("  end it     crewmux down --team {name}"))?;

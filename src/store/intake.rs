@@ -272,13 +272,17 @@ pub(super) fn id_of(json: &str) -> Option<MessageId> {
     serde_json::from_str(json).ok().map(|w: WithId| w.id)
 }
 
-/// How many records of a lane have not been handed over. Reads the journal's tail and the cursor alone.
+/// How many records of a lane have not been handed over. Of an open lane it reads the tail and the cursor alone.
 pub fn depth(dir: &MemberDir, lane: Lane) -> Result<u64> {
     if !dir.exists() {
         return Err(StoreError::missing(&dir.lane(lane)));
     }
-    let Some(last) = journal::last_record(&dir.lane(lane))? else { return Ok(0) };
-    Ok(beyond(dir, lane, last.seq)?.saturating_sub(u64::from(last.closed.is_some())))
+    match journal::last_record(&dir.lane(lane))? {
+        None => Ok(0),
+        // What was queued for a member that has ended lies between records that are no messages.
+        Some(last) if last.closed.is_some() => messages_beyond(dir, lane),
+        Some(last) => beyond(dir, lane, last.seq),
+    }
 }
 
 /// How many records of a lane have not been read. Reads the journal's tail and the cursor alone.
@@ -303,6 +307,23 @@ pub fn waits_since(dir: &MemberDir, lane: Lane) -> Result<Option<Timestamp>> {
     let batch = Tail::new(dir.lane(lane), position).read(1)?;
     let first = batch.lines.iter().find(|l| l.seq > cursor.handed && l.marker.is_none());
     Ok(first.filter(|l| id_of(&l.json).is_some_and(|id| !cursor.ahead.contains(&id))).map(|l| l.ts))
+}
+
+/// How many messages have not been handed over, by reading them: for a closed lane, whose backlog is short.
+pub(super) fn messages_beyond(dir: &MemberDir, lane: Lane) -> Result<u64> {
+    let cursors = cursors::read(dir)?;
+    let cursor = cursors.lane(lane);
+    let position = Position { segment: cursor.segment, offset: cursor.offset, seq: cursor.handed };
+    let mut tail = Tail::new(dir.lane(lane), position);
+    let mut count = 0;
+    loop {
+        let batch = tail.read(1 << 20)?;
+        let new = batch.lines.iter().filter(|l| l.seq > cursor.handed && l.marker.is_none());
+        count += new.filter(|l| id_of(&l.json).is_some_and(|id| !cursor.ahead.contains(&id))).count() as u64;
+        if !batch.more {
+            return Ok(count);
+        }
+    }
 }
 
 /// How many records up to `seq` have not been handed over.

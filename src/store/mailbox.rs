@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::error::{Result, StoreError};
-use super::intake;
 use super::journal::{Durability, Journal};
 use super::member_dir::MemberDir;
 use super::tail::Tail;
+use super::{cursors, intake};
 use super::{record, segment};
 use crate::model::id::MessageId;
 use crate::model::message::{Lane, Message};
@@ -15,6 +15,9 @@ use crate::os::clock;
 
 /// An inbox segment longer than this, in bytes, is followed by a new one. Control lanes do not rotate.
 pub const SEGMENT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// How long a segment stays that its recipient has read whole.
+pub const RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The acknowledgement of a message: it lies in the recipient's mailbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,29 +38,33 @@ pub fn deliver(
     durability: Durability,
     dedupe: bool,
 ) -> Result<Delivered> {
-    let (seq, duplicate) = append(&Journal::open(dir.lane(lane)), message, lane, durability, dedupe)?;
+    let Appended { seq, duplicate, rotated } =
+        append(&Journal::open(dir.lane(lane)), message, lane, durability, dedupe)?;
+    if rotated {
+        let read = cursors::read(dir)?.lane(lane).read;
+        prune_segments(&dir.lane(lane), read, RETENTION)?;
+    }
     let queued = intake::beyond(dir, lane, seq)?;
     Ok(Delivered { id: message.id, seq, queued, duplicate })
 }
 
-fn append(
-    journal: &Journal,
-    message: &Message,
-    lane: Lane,
-    durability: Durability,
-    dedupe: bool,
-) -> Result<(u64, bool)> {
+struct Appended {
+    seq: u64,
+    duplicate: bool,
+    /// A new segment was begun.
+    rotated: bool,
+}
+
+fn append(journal: &Journal, message: &Message, lane: Lane, durability: Durability, dedupe: bool) -> Result<Appended> {
     let body = record::body(message, journal.path())?;
     let mut locked = journal.lock()?;
     if dedupe && let Some(seq) = locked.find_id(&message.id)? {
-        return Ok((seq, true));
+        return Ok(Appended { seq, duplicate: true, rotated: false });
     }
-    if lane == Lane::Inbox {
-        locked.rotate_if(SEGMENT_BYTES)?;
-    }
+    let rotated = lane == Lane::Inbox && locked.rotate_if(SEGMENT_BYTES)?;
     let seq = locked.append_body(&body)?.seq;
     locked.finish(durability)?;
-    Ok((seq, false))
+    Ok(Appended { seq, duplicate: false, rotated })
 }
 
 /// Appends a message also where the lane is closed, and leaves it closed: whoever opens it next finds the message.
@@ -86,7 +93,7 @@ pub fn deliver_even_closed(
         }
     };
     locked.finish(durability)?;
-    let queued = intake::beyond(dir, lane, seq)?;
+    let queued = intake::depth(dir, lane)?;
     Ok(Delivered { id: message.id, seq, queued, duplicate: known.is_some() })
 }
 

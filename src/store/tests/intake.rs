@@ -194,3 +194,36 @@ fn bad_lines_and_strange_records_are_stepped_over() {
     assert_eq!(cursors::read(&place.member).unwrap().inbox.handed, 4);
     assert_eq!(waiting(&open(&place)), []);
 }
+
+#[test]
+fn what_is_queued_for_one_that_has_ended_counts_as_messages() {
+    let place = place();
+    send(&place, "before");
+    let queue = |text: &str| {
+        let message = message(clock::new_message_id(), text);
+        mailbox::deliver_even_closed(&place.member, &message, Lane::Inbox, Durability::Fast).unwrap().queued
+    };
+    assert_eq!(queue("open"), 2);
+    mailbox::close(&place.member, "ended").unwrap();
+    assert_eq!((queue("a"), queue("b")), (3, 4), "what closes and opens a lane is nobody's mail");
+    assert_eq!(depth(&place.member, Lane::Inbox).unwrap(), 4);
+}
+
+#[test]
+fn a_new_segment_lets_go_of_the_old_ones_that_were_read_long_ago() {
+    use std::io::{Seek, SeekFrom, Write};
+    let place = place();
+    let old = |n: u64| place.member.inbox().with_extension(format!("jsonl.{n}"));
+    let record = |seq: u64| format!("{{\"seq\":{seq},\"ts\":\"2020-01-01T00:00:00Z\",\"text\":\"old\"}}\n");
+    (1..=2).for_each(|n| fs::write(old(n), record(n)).unwrap());
+    let mut inbox = fs::File::create(place.member.inbox()).unwrap();
+    inbox.seek(SeekFrom::Start(mailbox::SEGMENT_BYTES)).unwrap();
+    inbox.write_all(format!("\n{}", record(3)).as_bytes()).unwrap();
+    let read = crate::store::cursor::LaneCursor { handed: 1, read: 1, ..Default::default() };
+    cursors::CursorFile::open(&place.member).write(Lane::Inbox, read).unwrap();
+    let sent = message(clock::new_message_id(), "new");
+    let sent = mailbox::deliver(&place.member, &sent, Lane::Inbox, Durability::Fast, false).unwrap();
+    assert_eq!(sent.seq, 4);
+    let there = [1, 2, 3].map(|n| old(n).exists());
+    assert_eq!(there, [false, true, true], "only what was read goes");
+}
