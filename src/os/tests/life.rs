@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ impl TestLife {
             .args(["-c", script])
             .env(LIFE_VARIABLE, self.0.life.to_string())
             .stdin(Stdio::null())
+            // As in a pane, whose session holds nobody else: a group shared with the test would not be signalled as a whole.
+            .process_group(0)
             .spawn()
             .unwrap()
     }
