@@ -96,15 +96,6 @@ impl Desk {
         Ok(lease::is_held_by_living(&self.dir.lead_lease())?)
     }
 
-    /// Whether `name`'s teammate runs.
-    ///
-    /// # Errors
-    /// When the lease cannot be looked at.
-    pub fn alive(&self, name: &Name) -> Result<bool, ActError> {
-        let path = if name.is_lead() { self.dir.lead_lease() } else { self.dir.member(name).lease() };
-        Ok(lease::is_held(&path)?)
-    }
-
     /// Where the scratchpad lies.
     #[must_use]
     pub fn scratch(&self) -> PathBuf {

@@ -41,11 +41,6 @@ pub fn note(line: impl Display) {
     stderr(&format!("{line}\n"));
 }
 
-/// A count with its noun.
-pub fn count(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
-
 pub(crate) fn stderr(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }

@@ -14,6 +14,7 @@ use crate::model::name::Name;
 use crate::model::time::Span;
 use crate::store::{Home, Watch};
 use crate::view::answers::{FailedTask, RunView};
+use crate::view::count;
 use crate::view::status::TaskCounts;
 
 /// How often a dead lead is brought back.
@@ -56,7 +57,7 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
         output::note(note);
     }
     let name = up.team.name.clone();
-    let members = output::count(spec.members.len(), "member");
+    let members = count(spec.members.len(), "member");
     output::note(format!("team {name} is up: {members}; `crewmux attach --team {name}` shows it"));
 
     let mut hold = up.hold;

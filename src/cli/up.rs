@@ -14,6 +14,7 @@ use crate::model::name::Name;
 use crate::model::spec::TeamSpec;
 use crate::spec::{self, LoadOptions};
 use crate::store::Home;
+use crate::view::count;
 
 /// Launch a team: session, lead, a pane for each member
 ///
@@ -125,8 +126,8 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
         let members: Vec<&Name> = up.team.teammates().map(|m| &m.name).collect();
         output::json(&serde_json::json!({"team": name, "session": up.team.tmux.session, "members": members}))?;
     } else if !args.attach {
-        let count = up.team.teammates().filter(|m| m.is_active).count();
-        output::line(format!("team {name} is up: {}", output::count(count, "member")))?;
+        let active = up.team.teammates().filter(|m| m.is_active).count();
+        output::line(format!("team {name} is up: {}", count(active, "member")))?;
         output::line(format!("  watch it   crewmux attach --team {name}"))?;
         output::line(format!("  look at it crewmux status --team {name}"))?;
         output::line(format!("  end it     crewmux down --team {name}"))?;

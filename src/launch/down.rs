@@ -1,13 +1,12 @@
 //! `down`: the shutdown handshakes, then the lead, the panes and the files.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{Hold, clear};
 use crate::act::{ActError, Client, Verb};
 use crate::model::name::Name;
 use crate::os::pidfd::Pidfd;
-use crate::os::process::{self, ProcessId};
 use crate::store::{Home, StoreError, TeamDir, lease};
 
 /// How to take a team down.
@@ -114,11 +113,11 @@ fn ask_everyone(client: &mut Client, options: &DownOptions) -> Result<Option<Vec
 /// Ends the lead process that the lease names: TERM, then KILL after `grace`.
 pub(super) fn end_lead(dir: &TeamDir, grace: Duration) {
     let path = dir.lead_lease();
-    let Some(text) = lease::text(&path) else { return };
-    if text.boot_id != process::boot_id() || !lease::is_held(&path).unwrap_or(false) {
+    let Some(lead) = lease::text(&path).and_then(|text| text.process()) else { return };
+    if !lease::is_held(&path).unwrap_or(false) {
         return;
     }
-    let Ok(pidfd) = Pidfd::open(ProcessId { pid: text.pid, start_time: text.start_time }) else { return };
+    let Ok(pidfd) = Pidfd::open(lead) else { return };
     let _ = pidfd.signal(rustix::process::Signal::TERM);
     let _ = pidfd.signal(rustix::process::Signal::CONT);
     if !pidfd.wait_blocking(grace) {
@@ -126,10 +125,7 @@ pub(super) fn end_lead(dir: &TeamDir, grace: Duration) {
         let _ = pidfd.wait_blocking(Duration::from_secs(2));
     }
     // The lease goes with the process; a look a moment early must not see it held.
-    let begun = Instant::now();
-    while lease::is_held(&path).unwrap_or(false) && begun.elapsed() < Duration::from_secs(1) {
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    let _ = lease::is_held_by_living(&path);
 }
 
 fn copy_tree(from: &Path, to: &Path) -> Result<(), ActError> {

@@ -203,8 +203,7 @@ impl Process {
             self.watch.add(&self.desk.dir.member(&member.name).state_dir());
             let dir = self.desk.dir.member(&member.name);
             let (Some(life), Some(text)) = (member.life, lease::text(&dir.lease())) else { continue };
-            let id = ProcessId { pid: text.pid, start_time: text.start_time };
-            if text.boot_id == process::boot_id() && text.life == life {
+            if let Some(id) = text.process().filter(|_| text.life == life) {
                 self.teammates.insert(life, id);
             }
             let held = lease::is_held(&dir.lease()).unwrap_or(false);

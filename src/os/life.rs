@@ -3,8 +3,8 @@
 //! Known limit: a process that cleaned its environment, left the session *and* lost its parents is found only while
 //! the teammate process (its subreaper, see [`super::reap`]) still runs or once it was seen in an earlier look.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -64,9 +64,9 @@ struct Found {
     foreign_groups: HashSet<u32>,
 }
 
-/// The mark in each process's environment, read once an ending: it is the costly part of a look, and only another program
-/// in the same process changes it, whose parent says the same.
-type Marks = HashMap<ProcessId, OsString>;
+/// What the mark in each process's environment says (`None`: it is empty, somebody cleared it), read once an ending: it is
+/// the costly part of a look, and only another program in the same process changes it, whose parent says the same.
+type Marks = HashMap<ProcessId, Option<Belongs>>;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Belongs {
@@ -137,23 +137,19 @@ fn belongs(
     if leader.is_some_and(|leader| stat.start_time < leader.start_time) {
         return Belongs::Other;
     }
-    let value = match marks.get(&stat.id()) {
-        Some(value) => Some(value.clone()),
-        None => process::environ_value(stat.pid, LIFE_VARIABLE),
+    let marked = match marks.entry(stat.id()) {
+        Entry::Occupied(known) => *known.get(),
+        // One without a mark may be on its way to it, between its fork and its program: that is asked again.
+        Entry::Vacant(unknown) => process::environ_value(stat.pid, LIFE_VARIABLE).and_then(|value| {
+            let says = if value == life { Belongs::Ours } else { Belongs::Other };
+            *unknown.insert((!value.is_empty()).then_some(says))
+        }),
     };
-    // One without a mark may be on its way to it, between its fork and its program: that is asked again.
-    if let Some(value) = &value {
-        marks.insert(stat.id(), value.clone());
-    }
-    match value {
-        Some(value) if value == life => Belongs::Ours,
-        // An empty mark is none: somebody cleared it.
-        Some(value) if !value.is_empty() => Belongs::Other,
-        _ if leader.is_some_and(|leader| stat.session == leader.pid && stat.start_time >= leader.start_time) => {
-            Belongs::Ours
-        }
+    let in_session = |leader: ProcessId| stat.session == leader.pid && stat.start_time >= leader.start_time;
+    marked.unwrap_or(match leader {
+        Some(leader) if in_session(leader) => Belongs::Ours,
         _ => Belongs::Inherits,
-    }
+    })
 }
 
 fn is_ours(stat: &Stat, running: &HashMap<u32, (Stat, Belongs)>) -> bool {
@@ -203,9 +199,21 @@ struct Ending<'a> {
 }
 
 impl Ending<'_> {
-    /// What is there now. A process that forks and leaves at once can slip through one look, so only several empty
-    /// ones in a row count as none.
+    /// What is there now. One that forks and leaves faster than looks can follow is still reached by a signal to its
+    /// group, so an empty look is believed only once the groups are gone, or were signalled and looked for again: what is
+    /// left of a group may be what nobody reaped.
     fn look(&mut self, at_once: &mut dyn FnMut(ProcessId)) -> Vec<ProcessId> {
+        let found = self.several_looks(at_once);
+        if !found.is_empty() {
+            return found;
+        }
+        self.signal_groups(Signal::KILL);
+        if self.groups.is_empty() { found } else { self.several_looks(at_once) }
+    }
+
+    /// A process that forks and leaves at once can slip through one look, so only several empty ones in a row count as
+    /// none.
+    fn several_looks(&mut self, at_once: &mut dyn FnMut(ProcessId)) -> Vec<ProcessId> {
         for _ in 0..EMPTY_LOOKS {
             let found = find(self.mark, self.spare, &self.known, &mut self.marks, at_once);
             if !found.members.is_empty() {
@@ -218,24 +226,14 @@ impl Ending<'_> {
         Vec::new()
     }
 
-    /// Whether an empty look is to be believed: one that forks and leaves faster than looks can follow is still reached by
-    /// a signal to its group. A group that is there all the same may hold only what nobody reaped: one more look tells.
-    fn none_left(&mut self) -> bool {
-        self.signal_groups(Signal::KILL);
-        self.groups.is_empty() || self.look(&mut |_| {}).is_empty()
-    }
-
     /// Asks all to leave, those that appear meanwhile too, until none is left (`true`) or the grace is over.
     fn ask(&mut self, until: Instant) -> bool {
         let mut asked = HashSet::new();
         loop {
             let found = self.look(&mut |_| {});
             let left = until.saturating_duration_since(Instant::now());
-            if found.is_empty() {
-                return self.none_left();
-            }
-            if left.is_zero() {
-                return false;
+            if found.is_empty() || left.is_zero() {
+                return found.is_empty();
             }
             for id in &found {
                 if asked.insert(*id) {
@@ -250,7 +248,7 @@ impl Ending<'_> {
     fn kill(&mut self, until: Instant) -> Vec<ProcessId> {
         loop {
             let found = self.freeze();
-            if found.is_empty() && self.none_left() {
+            if found.is_empty() {
                 return found;
             }
             self.signal_groups(Signal::KILL);

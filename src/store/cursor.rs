@@ -4,6 +4,7 @@ use std::collections::{HashSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
+use super::tail::Position;
 use crate::model::id::{MessageId, SegmentId};
 use crate::model::time::Timestamp;
 
@@ -30,6 +31,14 @@ pub struct LaneCursor {
     pub read: u64,
     /// Messages beyond `read` that were read before those in front of them.
     pub read_ahead: Vec<MessageId>,
+}
+
+impl LaneCursor {
+    /// Where a reader goes on.
+    #[must_use]
+    pub const fn position(&self) -> Position {
+        Position { segment: self.segment, offset: self.offset, seq: self.handed }
+    }
 }
 
 /// A record as the cursor sees it. `id` is `None` for a record that is no message.

@@ -55,8 +55,7 @@ impl Intake {
     /// marked; what was handed over and not read comes again after [`Self::give_back_unread`].
     pub fn open(dir: &MemberDir, lane: Lane) -> Result<Self> {
         let stored = cursors::read(dir)?.lane(lane).clone();
-        let position = Position { segment: stored.segment, offset: stored.offset, seq: stored.handed };
-        let mut tail = Tail::new(dir.lane(lane), position);
+        let mut tail = Tail::new(dir.lane(lane), stored.position());
         let behind = tail.behind(REMEMBERED, BACK_BYTES)?.unwrap_or_default();
         // The record that the position follows must be the one that was handed over, not one that only looks so.
         let other = behind.iter().rev().find_map(|s| s.id).is_some_and(|id| stored.handed_id != Some(id));
@@ -302,24 +301,31 @@ pub fn waits_since(dir: &MemberDir, lane: Lane) -> Result<Option<Timestamp>> {
     if last.seq <= cursor.handed || last.closed.is_some() {
         return Ok(None);
     }
-    let position = Position { segment: cursor.segment, offset: cursor.offset, seq: cursor.handed };
     // One line is enough, as long as it is one that can be handed over.
-    let batch = Tail::new(dir.lane(lane), position).read(1)?;
-    let first = batch.lines.iter().find(|l| l.seq > cursor.handed && l.marker.is_none());
-    Ok(first.filter(|l| id_of(&l.json).is_some_and(|id| !cursor.ahead.contains(&id))).map(|l| l.ts))
+    let batch = Tail::new(dir.lane(lane), cursor.position()).read(1)?;
+    let first = batch.lines.iter().find(|l| is_beyond(cursor, l));
+    Ok(first.filter(|l| is_to_hand_over(cursor, l)).map(|l| l.ts))
+}
+
+/// Whether a record that is not the journal's own lies beyond what was handed over.
+fn is_beyond(cursor: &LaneCursor, line: &Line) -> bool {
+    line.seq > cursor.handed && line.marker.is_none()
+}
+
+/// Whether such a record is a message that was not handed over ahead of its turn.
+fn is_to_hand_over(cursor: &LaneCursor, line: &Line) -> bool {
+    id_of(&line.json).is_some_and(|id| !cursor.ahead.contains(&id))
 }
 
 /// How many messages have not been handed over, by reading them: for a closed lane, whose backlog is short.
-pub(super) fn messages_beyond(dir: &MemberDir, lane: Lane) -> Result<u64> {
+fn messages_beyond(dir: &MemberDir, lane: Lane) -> Result<u64> {
     let cursors = cursors::read(dir)?;
     let cursor = cursors.lane(lane);
-    let position = Position { segment: cursor.segment, offset: cursor.offset, seq: cursor.handed };
-    let mut tail = Tail::new(dir.lane(lane), position);
+    let mut tail = Tail::new(dir.lane(lane), cursor.position());
     let mut count = 0;
     loop {
         let batch = tail.read(1 << 20)?;
-        let new = batch.lines.iter().filter(|l| l.seq > cursor.handed && l.marker.is_none());
-        count += new.filter(|l| id_of(&l.json).is_some_and(|id| !cursor.ahead.contains(&id))).count() as u64;
+        count += batch.lines.iter().filter(|l| is_beyond(cursor, l) && is_to_hand_over(cursor, l)).count() as u64;
         if !batch.more {
             return Ok(count);
         }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{Result, StoreError};
 use super::{files, lock};
 use crate::model::id::Life;
-use crate::os::process;
+use crate::os::process::{self, ProcessId};
 
 /// How long taking a lease is retried: the one before may be ending, or someone may be asking.
 pub const RETRY: Duration = Duration::from_secs(2);
@@ -24,6 +24,14 @@ pub struct LeaseText {
     pub start_time: u64,
     pub life: Life,
     pub command: String,
+}
+
+impl LeaseText {
+    /// The process that wrote it, if that was since this machine was started.
+    #[must_use]
+    pub fn process(&self) -> Option<ProcessId> {
+        (self.boot_id == process::boot_id()).then_some(ProcessId { pid: self.pid, start_time: self.start_time })
+    }
 }
 
 /// A held lease. Dropping it, or the end of the process, frees it.
@@ -92,10 +100,8 @@ pub fn is_held_by_living(path: &Path) -> Result<bool> {
 
 /// Whether the process that a lease names is gone, or its main thread is: its other threads follow.
 fn is_dying(path: &Path) -> bool {
-    text(path).is_some_and(|text| {
-        text.boot_id == process::boot_id()
-            && process::stat(text.pid)
-                .map_or(true, |stat| stat.start_time != text.start_time || matches!(stat.state, 'Z' | 'X' | 'x'))
+    text(path).and_then(|text| text.process()).is_some_and(|holder| {
+        process::stat(holder.pid).map_or(true, |stat| stat.id() != holder || matches!(stat.state, 'Z' | 'X' | 'x'))
     })
 }
 

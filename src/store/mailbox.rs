@@ -41,8 +41,8 @@ pub fn deliver(
     let Appended { seq, duplicate, rotated } =
         append(&Journal::open(dir.lane(lane)), message, lane, durability, dedupe)?;
     if rotated {
-        let read = cursors::read(dir)?.lane(lane).read;
-        prune_segments(&dir.lane(lane), read, RETENTION)?;
+        // The message lies there, whatever becomes of old segments: the next rotation tries again.
+        let _ = cursors::read(dir).and_then(|at| prune_segments(&dir.lane(lane), at.lane(lane).read, RETENTION));
     }
     let queued = intake::beyond(dir, lane, seq)?;
     Ok(Delivered { id: message.id, seq, queued, duplicate })

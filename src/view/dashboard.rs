@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::feed::feed_in;
-use super::plain::{Ink, Lines, Style, cut, pad, safe, width};
+use super::plain::{Ink, Lines, Style, count, cut, pad, safe, width};
 use super::requests::RequestView;
 use super::status::{StatusView, TaskCounts, roster};
 use crate::model::request::RequestState;
@@ -93,11 +93,9 @@ fn title(status: &StatusView, columns: usize, color: bool) -> String {
         (true, None) => "lead".to_owned(),
         (false, _) => Ink::Red.paint("no lead", color),
     };
-    let n = status.members.len();
-    let mut parts = vec![lead, format!("{n} member{}", if n == 1 { "" } else { "s" })];
+    let mut parts = vec![lead, count(status.members.len(), "member")];
     if !status.open_requests.is_empty() {
-        let asks = status.open_requests.len();
-        let text = format!("{asks} request{} open", if asks == 1 { "" } else { "s" });
+        let text = format!("{} open", count(status.open_requests.len(), "request"));
         parts.push(Ink::Yellow.paint(&text, color));
     }
     if status.lead.unread > 0 {

@@ -17,7 +17,7 @@ pub mod xml;
 
 pub use dashboard::{Size, dashboard, frame};
 pub use feed::feed;
-pub use plain::{Lines, Style, safe};
+pub use plain::{Lines, Style, count, safe};
 pub use requests::RequestView;
 pub use status::{Alive, LeadView, MemberView, StatusView, TaskCounts};
 pub use teams::TeamRow;

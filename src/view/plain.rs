@@ -22,6 +22,12 @@ pub enum Lines {
     Escape,
 }
 
+/// A count with its noun.
+#[must_use]
+pub fn count(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 /// A text that cannot act on a terminal: C0 and C1 controls, DEL, bidi overrides and line separators become visible.
 #[must_use]
 pub fn safe(text: &str, lines: Lines) -> Cow<'_, str> {
