@@ -145,8 +145,16 @@ pub fn sidecar(path: &Path) -> PathBuf {
 }
 
 /// Who holds a lock on `path`, from `/proc/locks` (proc_locks(5)): `1: FLOCK ADVISORY WRITE PID MAJ:MIN:INODE 0 EOF`.
+///
+/// The kernel writes that file a page at a time and finds its place again by counting, so a look misses a line where
+/// others let go of locks meanwhile: an empty look is believed only when some more were empty too.
 #[must_use]
 pub fn holders(path: &Path) -> Vec<u32> {
+    const LOOKS: usize = 8;
+    (0..LOOKS).map(|_| holders_seen(path)).find(|pids| !pids.is_empty()).unwrap_or_default()
+}
+
+fn holders_seen(path: &Path) -> Vec<u32> {
     let (Ok(meta), Ok(locks)) = (fs::metadata(path), fs::read_to_string("/proc/locks")) else { return Vec::new() };
     let id = FileId::of(&meta);
     let file = format!("{:02x}:{:02x}:{}", rustix::fs::major(id.dev), rustix::fs::minor(id.dev), id.ino);
