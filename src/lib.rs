@@ -1,9 +1,10 @@
 //! crewmux: a named team of processes in tmux panes that coordinates through plain files.
 //!
 //! The rooms, ground floor first; a room imports only what lies below it:
-//! `model` < `decide` < `os` < `store` < `spec` < `act` < `tmux` < `view` < `teammate` < `lead` < `launch` < `cli`.
+//! `model` < `decide` < `os` < `store` < `spec` < `act` < `tmux` < `view` < `agent` < `teammate` < `lead` < `launch` < `cli`.
 
 pub mod act;
+pub mod agent;
 pub mod cli;
 pub mod decide;
 pub mod launch;

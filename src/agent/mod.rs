@@ -1,0 +1,9 @@
+//! Our own agent: a coding agent that speaks the Agent Client Protocol on stdio, works alone in a shell, and can be a
+//! teammate like any other program.
+//!
+//! It knows a team only as a client of `act`: what it may do there is decided by that door and not here.
+
+pub mod id;
+pub mod wire;
+
+pub use id::AgentId;
