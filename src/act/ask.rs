@@ -51,7 +51,7 @@ fn not_the_lead(name: &Name) -> Result<(), ActError> {
     Ok(())
 }
 
-fn to_lead(desk: &mut Desk, who: &Who, id: MessageId, body: &Body) -> Result<(), ActError> {
+pub(super) fn to_lead(desk: &mut Desk, who: &Who, id: MessageId, body: &Body) -> Result<(), ActError> {
     let message = Message::new(id, who.agent_id(&desk.name), Name::lead(), body);
     let lead = desk.dir.member(&Name::lead());
     mailbox::deliver(&lead, &message, Lane::Control, Durability::Durable, false)?;

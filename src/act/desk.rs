@@ -6,7 +6,9 @@ use std::time::SystemTime;
 use super::board::{BoardLog, LedgerLog};
 use super::error::ActError;
 use super::near::nearest;
+use crate::model::id::RequestId;
 use crate::model::name::Name;
+use crate::model::request::{Request, RequestState};
 use crate::model::team::{Member, Team};
 use crate::store::{Home, MemberDir, StateLog, TeamDir, lease, roster};
 
@@ -86,6 +88,14 @@ impl Desk {
     pub fn mailbox(&mut self, name: &Name) -> Result<MemberDir, ActError> {
         let name = if name.is_operator() && !self.team()?.agent_leads() { Name::lead() } else { name.clone() };
         Ok(self.dir.member(&name))
+    }
+
+    /// A request once it has ended, with its decision if it has one; `None` while it is open or not entered yet.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn ended_request(&mut self, id: RequestId) -> Result<Option<Request>, ActError> {
+        Ok(self.ledger.view()?.0.get(id).filter(|r| r.state != RequestState::Open).cloned())
     }
 
     /// Whether a lead runs.

@@ -4,7 +4,7 @@ use super::desk::Desk;
 use super::error::ActError;
 use super::verb::{Answer, Verb};
 use super::who::Who;
-use super::{ask, send, task};
+use super::{ask, permission, send, task};
 use crate::decide::authority::Authority;
 use crate::model::id::MessageId;
 
@@ -35,6 +35,11 @@ pub fn act(desk: &mut Desk, who: &Who, id: MessageId, verb: Verb) -> Result<Done
         Verb::SubmitPlan { request_id, plan, summary } => {
             ask::submit_plan(desk, who, request_id, plan, summary).map(Done::Answer)
         }
+        Verb::RequestPermission { request_id, tool, input, reason, scope, expires_ms } => {
+            let wanted = permission::Wanted { tool, input, reason, scope };
+            permission::ask(desk, who, request_id, wanted, expires_ms).map(Done::Answer)
+        }
+        Verb::Withdraw { request_id } => permission::withdraw(desk, who, request_id).map(Done::Answer),
         Verb::Ack { ids, up_to } => ask::ack(desk, who, &ids, up_to).map(Done::Answer),
         // A teammate answers this itself; nobody else has a program that could be ready.
         Verb::Ready => Err(ActError::forbidden("only a member's program says that it is ready")),
@@ -63,6 +68,9 @@ fn may(who: &Who, verb: &Verb) -> Result<(), ActError> {
         Verb::TaskAssign { .. } if member => refuse("only the lead and the operator assign tasks"),
         Verb::SubmitPlan { .. } if !member => {
             Err(ActError::forbidden("only a member submits a plan").hint("act for one with `--member NAME`"))
+        }
+        Verb::RequestPermission { .. } | Verb::Withdraw { .. } if !member => {
+            Err(ActError::forbidden("only a member asks for permission").hint("act for one with `--member NAME`"))
         }
         Verb::TaskClaim { .. } if !member => {
             Err(ActError::forbidden("a claim belongs to a member's life").hint("act for one with `--member NAME`"))

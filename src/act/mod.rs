@@ -15,6 +15,7 @@ pub mod inbox;
 mod near;
 pub mod outbox;
 pub mod outlook;
+pub mod permission;
 pub mod send;
 pub mod task;
 #[cfg(test)]

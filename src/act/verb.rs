@@ -64,6 +64,24 @@ pub enum Verb {
         #[serde(default)]
         summary: Option<String>,
     },
+    /// Asks the lead for permission. Without a decision by then it is denied.
+    RequestPermission {
+        request_id: RequestId,
+        tool: String,
+        #[serde(default)]
+        input: Value,
+        #[serde(default)]
+        reason: Option<String>,
+        /// What an approval for always would cover; without it this very input.
+        #[serde(default)]
+        scope: Option<String>,
+        #[serde(default)]
+        expires_ms: Option<u64>,
+    },
+    /// Takes back one's own open permission request.
+    Withdraw {
+        request_id: RequestId,
+    },
     Decide {
         request_id: RequestId,
         approve: bool,
@@ -154,6 +172,8 @@ impl Verb {
             Self::TaskAssign { .. } => "task assign",
             Self::TaskRm { .. } => "task rm",
             Self::SubmitPlan { .. } => "plan submit",
+            Self::RequestPermission { .. } => "permission ask",
+            Self::Withdraw { .. } => "permission withdraw",
             Self::Decide { approve: true, .. } => "approve",
             Self::Decide { .. } => "reject",
             Self::Spawn { .. } => "spawn",

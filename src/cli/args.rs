@@ -110,6 +110,7 @@ verbs! {
     Approve(approve),
     Reject(reject),
     Plan(plan),
+    Permission(permission),
     Task(task),
     Events(events),
     Logs(logs),

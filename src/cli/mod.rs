@@ -31,6 +31,7 @@ pub mod lead;
 pub mod logs;
 pub mod ls;
 pub mod man;
+pub mod permission;
 pub mod plan;
 pub mod ready;
 pub mod reject;

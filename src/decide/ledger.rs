@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::authority::{Authority, Refusal};
 use crate::model::id::{Life, RequestId};
@@ -179,6 +180,27 @@ impl Ledger {
             RequestState::Open => false,
             RequestState::Withdrawn => !r.answered && r.asked_by.is_some(),
             _ => !r.answered,
+        })
+    }
+
+    /// The approval for always that covers this use of a tool: of the same scope, or without one of the same input.
+    #[must_use]
+    pub fn allowed_always(&self, tool: &str, input: &Value, scope: Option<&str>) -> Option<&Request> {
+        self.grants().into_iter().find(|grant| {
+            let same = match grant.body["scope"].as_str() {
+                Some(covered) => scope == Some(covered),
+                None => grant.body["input"] == *input,
+            };
+            same && grant.body["tool"].as_str() == Some(tool)
+        })
+    }
+
+    /// The permissions that were given for always, oldest first.
+    #[must_use]
+    pub fn grants(&self) -> Vec<&Request> {
+        self.sorted(|r| {
+            let for_always = r.decision.as_ref().is_some_and(|d| d.approve && d.always);
+            for_always && r.kind == RequestKind::Permission && r.state == RequestState::Approved
         })
     }
 

@@ -152,7 +152,15 @@ pub enum Body {
         input: Value,
         #[serde(default)]
         reason: Option<String>,
+        /// What an approval for always would cover; without it this very input.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        scope: Option<String>,
         expires: Timestamp,
+    },
+    /// The asker takes its open permission request back: the turn that needed it is over.
+    Withdraw {
+        request_id: RequestId,
+        life: Life,
     },
     PermissionResponse {
         request_id: RequestId,

@@ -143,6 +143,8 @@ enum Concern {
     Claim,
     End,
     Plan,
+    Permission,
+    Withdrawal,
     Nothing,
 }
 
@@ -152,6 +154,8 @@ impl Concern {
             Verb::TaskClaim { .. } => Self::Claim,
             Verb::TaskDone { .. } | Verb::TaskFail { .. } | Verb::TaskRelease { .. } => Self::End,
             Verb::SubmitPlan { .. } => Self::Plan,
+            Verb::RequestPermission { .. } => Self::Permission,
+            Verb::Withdraw { .. } => Self::Withdrawal,
             _ => Self::Nothing,
         }
     }
@@ -163,6 +167,8 @@ impl Concern {
             Self::Claim => Some(Event::TaskTaken { id: task()?, epoch: answer.value["epoch"].as_u64()? }),
             Self::End => Some(Event::TaskLeft { id: task()? }),
             Self::Plan => Some(Event::PlanSubmitted(id()?.parse().ok()?)),
+            Self::Permission => Some(Event::PermissionAsked(id()?.parse().ok()?)),
+            Self::Withdrawal => Some(Event::PermissionWithdrawn(id()?.parse().ok()?)),
             Self::Nothing => None,
         }
     }

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::plain::{Ink, Lines, Style, ago, safe};
 use super::status::TaskCounts;
 use crate::model::id::{MessageId, RequestId, TaskId};
+use crate::model::message::PermissionDecision;
 use crate::model::name::Name;
-use crate::model::request::RequestState;
+use crate::model::request::{Request, RequestState};
 use crate::model::time::Timestamp;
 
 /// `send --json`.
@@ -47,6 +48,39 @@ pub struct PlanView {
 }
 
 impl PlanView {
+    #[must_use]
+    pub fn text(&self) -> String {
+        let feedback = self.feedback.as_deref().filter(|f| !f.trim().is_empty());
+        let said = feedback.map_or_else(String::new, |f| format!("{}\n", safe(f.trim_end(), Lines::Keep)));
+        format!("{}  {}\n{said}", self.id, self.state.as_str())
+    }
+}
+
+/// `permission ask --json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PermissionView {
+    pub id: RequestId,
+    pub state: RequestState,
+    /// `allow_once`, `allow_always` or `deny`; null while nobody has decided.
+    pub decision: Option<PermissionDecision>,
+    pub feedback: Option<String>,
+}
+
+impl PermissionView {
+    /// An open request, or what became of it.
+    #[must_use]
+    pub fn of(id: RequestId, request: Option<&Request>) -> Self {
+        let state = request.map_or(RequestState::Open, |r| r.state);
+        let said = request.and_then(|r| r.decision.as_ref());
+        let decision = match (state, said) {
+            (RequestState::Open, _) => None,
+            (RequestState::Approved, Some(d)) if d.always => Some(PermissionDecision::AllowAlways),
+            (RequestState::Approved, _) => Some(PermissionDecision::AllowOnce),
+            _ => Some(PermissionDecision::Deny),
+        };
+        Self { id, state, decision, feedback: said.and_then(|d| d.feedback.clone()) }
+    }
+
     #[must_use]
     pub fn text(&self) -> String {
         let feedback = self.feedback.as_deref().filter(|f| !f.trim().is_empty());

@@ -58,6 +58,19 @@ impl RequestView {
         if self.summary.is_empty() { what } else { format!("{what}: {}", safe(&self.summary, Lines::Escape)) }
     }
 
+    /// What exactly is to be allowed, in one line, for a permission that says so.
+    #[must_use]
+    pub fn detail(&self) -> Option<String> {
+        if self.kind != RequestKind::Permission {
+            return None;
+        }
+        let input = self.body.get("input").filter(|input| !input.is_null());
+        let scope = self.body["scope"].as_str().map(|scope| format!("always: {}", safe(scope, Lines::Escape)));
+        let words: Vec<String> =
+            input.map(|input| safe(&input.to_string(), Lines::Escape).into_owned()).into_iter().chain(scope).collect();
+        (!words.is_empty()).then(|| words.join("  "))
+    }
+
     /// The commands that decide it. A shutdown is its subject's to decide.
     #[must_use]
     pub fn commands(&self) -> [String; 2] {
@@ -68,7 +81,10 @@ impl RequestView {
     }
 }
 
-/// The open ones with their commands, two lines each.
+/// Columns of a permission's input that are shown; `--json` has all of it.
+const MOST_DETAIL: usize = 400;
+
+/// The open ones with their commands, two lines each; a permission says between them what it is for.
 #[must_use]
 pub fn open(requests: &[RequestView], style: &Style) -> String {
     let limit = style.width.unwrap_or(usize::MAX);
@@ -76,6 +92,10 @@ pub fn open(requests: &[RequestView], style: &Style) -> String {
     for request in requests.iter().filter(|r| r.state == RequestState::Open) {
         out += &cut(&format!("{} {}", Ink::Yellow.paint("?", style.color), request.sentence()), limit);
         out += "\n";
+        if let Some(detail) = request.detail() {
+            out += &cut(&format!("  {detail}"), limit.min(MOST_DETAIL));
+            out += "\n";
+        }
         out += &cut(&format!("  {}", Ink::Dim.paint(&request.commands().join("  ·  "), style.color)), limit);
         out += "\n";
     }

@@ -11,6 +11,7 @@ mod ending;
 mod keyboard;
 mod mail;
 mod names;
+mod permissions;
 mod plans;
 mod requests;
 mod restarts;

@@ -5,6 +5,7 @@
 
 pub mod ending;
 mod join;
+mod permissions;
 mod requests;
 mod shutdown;
 mod state;

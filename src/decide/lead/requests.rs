@@ -68,49 +68,6 @@ impl Lead {
         }
     }
 
-    /// A member asks for permission; without an answer in time it is denied.
-    #[expect(clippy::too_many_arguments, reason = "the fields of one message")]
-    pub(super) fn permission_request(
-        &mut self,
-        from: &Name,
-        id: RequestId,
-        life: Life,
-        tool: String,
-        input: Value,
-        reason: Option<String>,
-        expires: Timestamp,
-        now: Timestamp,
-        out: &mut Vec<Effect>,
-    ) {
-        let current = self.seats.get(from).is_some_and(|s| s.life == life);
-        if !current || self.ledger.get(id).is_some() {
-            return;
-        }
-        let Some(agent) = self.team.member(from).map(|m| m.agent_id.clone()) else { return };
-        let request = Request {
-            id,
-            kind: RequestKind::Permission,
-            from: agent,
-            member: from.clone(),
-            life: Some(life),
-            state: RequestState::Open,
-            created_at: now,
-            expires: Some(expires),
-            summary: reason.clone().map_or_else(|| tool.clone(), |why| format!("{tool}: {why}")),
-            hash: None,
-            body: json!({"tool": tool, "input": input, "reason": reason}),
-            decision: None,
-            answered: false,
-            asked_by: None,
-        };
-        self.open_request(request.clone(), out);
-        let policy = self.team.settings.lead.permissions;
-        if policy != Policy::Ask {
-            let why = Some("decided by `permissions` under `[lead]` of the spec".to_owned());
-            self.settle(&request, &Name::lead(), policy == Policy::Approve, why, now, out);
-        }
-    }
-
     #[expect(clippy::too_many_arguments, reason = "the fields of one message")]
     pub(super) fn decide(
         &mut self,

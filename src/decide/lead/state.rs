@@ -324,9 +324,8 @@ impl Lead {
             Body::PlanApprovalRequest { request_id, life, plan, hash, summary } => {
                 self.plan_request(from, request_id, life, &plan, hash, summary, now, out);
             }
-            Body::PermissionRequest { request_id, life, tool, input, reason, expires } => {
-                self.permission_request(from, request_id, life, tool, input, reason, expires, now, out);
-            }
+            asked @ Body::PermissionRequest { .. } => self.permission_request(from, asked, now, out),
+            Body::Withdraw { request_id, life } => self.withdraw_request(from, request_id, life, out),
             Body::Decide { request_id, approve, hash, feedback, always } => {
                 self.decide(message, request_id, approve, hash.as_deref(), feedback, always, now, out);
             }

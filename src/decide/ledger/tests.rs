@@ -1,5 +1,4 @@
 use proptest::prelude::*;
-use serde_json::Value;
 
 use super::*;
 use crate::model::name::AgentId;
@@ -260,4 +259,40 @@ proptest! {
         from_snapshot.apply(ledger.snapshot());
         prop_assert_eq!(&from_snapshot, &ledger);
     }
+}
+
+#[test]
+fn a_word_for_always_covers_the_same_tool_with_the_same_scope_or_input() {
+    let mut ledger = Ledger::default();
+    let input = serde_json::json!({"command": "git status"});
+    for (n, scope) in [(1, Value::Null), (2, Value::from("git"))] {
+        let mut asked = request(n, RequestKind::Permission, "scan");
+        asked.body = serde_json::json!({"tool": "shell", "input": input, "scope": scope});
+        ledger.apply(ledger.open(asked).unwrap());
+    }
+    assert!(ledger.allowed_always("shell", &input, None).is_none(), "an open one allows nothing");
+    ledger.apply(ledger.decide(id(1), &operator(), &YES, at(50)).unwrap());
+    assert!(ledger.allowed_always("shell", &input, None).is_none(), "once is once");
+
+    let always = Verdict { always: true, ..YES };
+    ledger.apply(ledger.decide(id(2), &operator(), &always, at(50)).unwrap());
+    let other = serde_json::json!({"command": "git push"});
+    let allowed = |tool, input, scope| ledger.allowed_always(tool, input, scope).map(|r| r.id);
+    assert_eq!(allowed("shell", &other, Some("git")), Some(id(2)));
+    assert_eq!(allowed("shell", &other, Some("rm")), None);
+    assert_eq!(allowed("edit", &other, Some("git")), None);
+    assert_eq!(allowed("shell", &input, None), None, "what was given for a scope is asked with it");
+
+    let mut plain = request(3, RequestKind::Permission, "scan");
+    plain.body = serde_json::json!({"tool": "shell", "input": input});
+    ledger.apply(ledger.open(plain).unwrap());
+    ledger.apply(ledger.decide(id(3), &operator(), &always, at(50)).unwrap());
+    let allowed = |input| ledger.allowed_always("shell", input, None).map(|r| r.id);
+    assert_eq!((allowed(&input), allowed(&other)), (Some(id(3)), None));
+    let folded = {
+        let mut again = Ledger::default();
+        again.apply(ledger.snapshot());
+        again
+    };
+    assert_eq!(folded.grants().len(), 2, "a snapshot remembers them");
 }

@@ -45,6 +45,9 @@ pub enum Event {
         id: TaskId,
     },
     PlanSubmitted(RequestId),
+    PermissionAsked(RequestId),
+    /// The permission is not needed any more.
+    PermissionWithdrawn(RequestId),
     /// TERM.
     Terminated,
     /// The terminal went away.
@@ -109,6 +112,8 @@ pub struct Teammate {
     plan_open: Option<RequestId>,
     /// The last plan of this life was rejected.
     plan_rejected: bool,
+    /// Permissions that were asked for and not answered yet.
+    permissions: BTreeSet<RequestId>,
     /// Set when the plan was approved: the planning program is stopped then.
     plan_ends: Option<Timestamp>,
 }
@@ -130,6 +135,7 @@ impl Teammate {
             shutdown: None,
             plan_open: None,
             plan_rejected: false,
+            permissions: BTreeSet::new(),
             plan_ends: None,
         }
     }
@@ -155,6 +161,11 @@ impl Teammate {
                 self.plan_rejected = false;
                 out.push(Effect::Status);
             }
+            Event::PermissionAsked(id) => {
+                self.permissions.insert(id);
+                out.push(Effect::Status);
+            }
+            Event::PermissionWithdrawn(id) => self.permission_settled(id, &mut out),
             Event::Terminated => self.stop(reason::STOPPED, STOP_GRACE, &mut out),
             Event::HungUp => self.stop(reason::PANE_CLOSED, STOP_GRACE, &mut out),
             Event::Tick => {}
@@ -183,7 +194,7 @@ impl Teammate {
                 Some(Ended { code: Some(1..), .. } | Ended { signal: Some(_), .. }) => State::Failed,
                 _ => State::Exited,
             },
-            Phase::Up if self.plan_open.is_some() => State::Waiting,
+            Phase::Up if self.plan_open.is_some() || !self.permissions.is_empty() => State::Waiting,
             Phase::Up if self.planning => State::Planning,
             Phase::Up if !self.tasks.is_empty() => State::Busy,
             Phase::Up => State::Idle,
@@ -244,14 +255,22 @@ impl Teammate {
                 out.push(Effect::HandOver(Box::new(message)));
                 self.plan_decided(approve, now, out);
             }
-            Body::PlanApprovalResponse { .. } | Body::PermissionResponse { .. } => {
+            Body::PermissionResponse { request_id, .. } => {
+                self.permission_settled(request_id, out);
                 out.push(Effect::HandOver(Box::new(message)));
             }
+            Body::PlanApprovalResponse { .. } => out.push(Effect::HandOver(Box::new(message))),
             Body::Ping { nonce } => {
                 let id = MessageId::derived(&["pong", &nonce, &self.life.to_string()]);
                 out.push(Effect::Mail { id, body: Box::new(Body::Pong { nonce }) });
             }
             _ => {}
+        }
+    }
+
+    fn permission_settled(&mut self, id: RequestId, out: &mut Vec<Effect>) {
+        if self.permissions.remove(&id) {
+            out.push(Effect::Status);
         }
     }
 

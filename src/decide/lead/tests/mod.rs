@@ -2,6 +2,7 @@
 
 mod ends;
 mod join;
+mod permissions;
 mod plans;
 mod shutdown;
 mod sim;
