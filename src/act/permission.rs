@@ -75,8 +75,11 @@ pub fn ask(
     };
     wanted.check()?;
     if let Some(known) = desk.ledger.view()?.0.get(request_id) {
-        return Err(ActError::conflict(format!("request {request_id} is in the ledger already: {}", known.state.as_str()))
-            .hint("each question has an id of its own"));
+        return Err(ActError::conflict(format!(
+            "request {request_id} is in the ledger already: {}",
+            known.state.as_str()
+        ))
+        .hint("each question has an id of its own"));
     }
     let wait = expires_ms.map_or(EXPIRES, Duration::from_millis).min(LONGEST);
     if wait.is_zero() {
@@ -105,7 +108,10 @@ pub(super) fn withdraw(desk: &mut Desk, who: &Who, request_id: RequestId) -> Res
 
 fn withdrawable(request: &Request, who: &Who) -> Result<(), ActError> {
     if request.member != who.name || request.kind != RequestKind::Permission {
-        return Err(ActError::forbidden(format!("request {} is no permission that `{}` asked for", request.id, who.name)));
+        return Err(ActError::forbidden(format!(
+            "request {} is no permission that `{}` asked for",
+            request.id, who.name
+        )));
     }
     if request.state != RequestState::Open {
         return Err(ActError::conflict(format!("request {} is {} already", request.id, request.state.as_str())));

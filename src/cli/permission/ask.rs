@@ -46,9 +46,8 @@ pub struct Args {
 
 impl Args {
     fn verb(&self, id: RequestId) -> Verb {
-        let input = self.input.as_ref().map(|text| {
-            serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()))
-        });
+        let input =
+            self.input.as_ref().map(|text| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone())));
         Verb::RequestPermission {
             request_id: id,
             tool: self.tool.clone(),
@@ -79,7 +78,8 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
             .hint("it stays open until it expires; `crewmux requests` lists it")),
         RequestState::Rejected => Err(CommandError::failed("it was denied")),
         RequestState::Expired => {
-            Err(CommandError::failed("nobody decided in time, which is a denial").hint("ask again if it is still needed"))
+            Err(CommandError::failed("nobody decided in time, which is a denial")
+                .hint("ask again if it is still needed"))
         }
         RequestState::Withdrawn => Err(CommandError::failed("the question was taken back")),
     }

@@ -18,8 +18,7 @@ pub struct Args {}
 
 pub fn run(_args: &Args, globals: &Globals) -> Result<(), CommandError> {
     let mut client = team::open(globals)?;
-    let views: Vec<RequestView> =
-        client.desk.ledger.view()?.0.grants().into_iter().map(RequestView::from).collect();
+    let views: Vec<RequestView> = client.desk.ledger.view()?.0.grants().into_iter().map(RequestView::from).collect();
     if globals.json {
         return output::json(&views);
     }

@@ -13,7 +13,9 @@ use crate::model::time::Timestamp;
 impl Lead {
     /// A member asks for permission; without an answer in time it is denied. `asked` is a permission request.
     pub(super) fn permission_request(&mut self, from: &Name, asked: Body, now: Timestamp, out: &mut Vec<Effect>) {
-        let Body::PermissionRequest { request_id: id, life, tool, input, reason, scope, expires } = asked else { return };
+        let Body::PermissionRequest { request_id: id, life, tool, input, reason, scope, expires } = asked else {
+            return;
+        };
         let current = self.seats.get(from).is_some_and(|s| s.life == life);
         if !current || self.ledger.get(id).is_some() {
             return;
@@ -53,7 +55,10 @@ impl Lead {
     /// The asker takes an open permission back: nobody decides for a turn that is over.
     pub(super) fn withdraw_request(&mut self, from: &Name, id: RequestId, life: Life, out: &mut Vec<Effect>) {
         let its_own = |r: &Request| {
-            r.member == *from && r.life == Some(life) && r.kind == RequestKind::Permission && r.state == RequestState::Open
+            r.member == *from
+                && r.life == Some(life)
+                && r.kind == RequestKind::Permission
+                && r.state == RequestState::Open
         };
         if !self.ledger.get(id).is_some_and(its_own) {
             return;
