@@ -4,6 +4,8 @@
 //! It knows a team only as a client of `act`: what it may do there is decided by that door and not here.
 
 pub mod id;
+pub mod permission;
+pub mod tools;
 pub mod wire;
 
 pub use id::AgentId;
