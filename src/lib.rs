@@ -1,7 +1,7 @@
 //! crewmux: a named team of processes in tmux panes that coordinates through plain files.
 //!
 //! The rooms, ground floor first; a room imports only what lies below it:
-//! `model` < `decide` < `os` < `store` < `spec` < `act` < `tmux` < `view` < `agent` < `teammate` < `lead` < `launch` < `cli`.
+//! `model` < `decide` < `os` < `store` < `spec` < `act` < `tmux` < `worktree` < `view` < `agent` < `teammate` < `lead` < `launch` < `cli`.
 
 pub mod act;
 pub mod agent;
@@ -16,3 +16,4 @@ pub mod store;
 pub mod teammate;
 pub mod tmux;
 pub mod view;
+pub mod worktree;

@@ -43,6 +43,11 @@ pub fn act(desk: &mut Desk, who: &Who, id: MessageId, verb: Verb) -> Result<Done
         Verb::Ack { ids, up_to } => ask::ack(desk, who, &ids, up_to).map(Done::Answer),
         // A teammate answers this itself; nobody else has a program that could be ready.
         Verb::Ready => Err(ActError::forbidden("only a member's program says that it is ready")),
+        // So is this: only a member has children.
+        Verb::WorktreeAdd { .. } | Verb::WorktreeRemove { .. } => {
+            Err(ActError::forbidden("only a member's agent asks for work trees of its children")
+                .hint("`crewmux worktree` looks at trees, merges and removes them"))
+        }
         Verb::Spawn { .. } | Verb::Stop { .. } | Verb::Restart { .. } | Verb::Shutdown { .. } | Verb::Decide { .. } => {
             ask::lead(desk, who, id, verb).map(Done::Asked)
         }

@@ -14,6 +14,7 @@ use crate::model::message::{Body, Lane, Message, Report, ReportStatus};
 use crate::model::name::Name;
 use crate::model::task::{Task, TaskResult, TaskStatus};
 use crate::model::time::Timestamp;
+use crate::model::tree::Tree;
 use crate::store::{Durability, StateLog, mailbox};
 
 /// Does one verb on the board. The answer is the task the verb was about.
@@ -102,7 +103,9 @@ fn tell_assigned(desk: &mut Desk, who: &Who, task: &Task) -> Result<(), ActError
 
 /// The final answer of a task, told to the lead exactly once: its id follows from task and epoch.
 fn report(desk: &mut Desk, who: &Who, task: &Task) -> Result<(), ActError> {
-    let body = Body::Report(Box::new(report_of(task)));
+    let mut report = report_of(task);
+    report.worktree = desk.member(&who.name)?.worktree.as_ref().map(Tree::named);
+    let body = Body::Report(Box::new(report));
     let id = MessageId::derived(&["report", &task.id.to_string(), &task.epoch.to_string()]);
     let mut message = Message::new(id, who.agent_id(&desk.name), Name::lead(), &body);
     message.summary = Some(format!("task {} {}: {}", task.id, task.status.as_str(), task.subject));

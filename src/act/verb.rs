@@ -93,6 +93,18 @@ pub enum Verb {
         always: bool,
     },
 
+    /// A git work tree for a child of the member's agent. Its teammate makes it, since a sandboxed program cannot.
+    WorktreeAdd {
+        /// `agent-` and eight digits or small letters.
+        agent: String,
+    },
+    /// Removes such a tree where nothing was changed in it, or whatever is in it.
+    WorktreeRemove {
+        agent: String,
+        #[serde(default)]
+        discard: bool,
+    },
+
     Spawn {
         spawn_id: SpawnId,
         spec: Box<MemberSpec>,
@@ -176,6 +188,8 @@ impl Verb {
             Self::Withdraw { .. } => "permission withdraw",
             Self::Decide { approve: true, .. } => "approve",
             Self::Decide { .. } => "reject",
+            Self::WorktreeAdd { .. } => "worktree add",
+            Self::WorktreeRemove { .. } => "worktree remove",
             Self::Spawn { .. } => "spawn",
             Self::Stop { .. } => "stop",
             Self::Restart { .. } => "restart",

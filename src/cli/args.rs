@@ -112,6 +112,7 @@ verbs! {
     Plan(plan),
     Permission(permission),
     Task(task),
+    Worktree(worktree),
     Events(events),
     Logs(logs),
     Capture(capture),

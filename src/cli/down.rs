@@ -49,6 +49,10 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     if globals.json {
         return output::json(&serde_json::json!({
             "team": name, "files": downed.files, "forced": downed.forced,
+            "worktrees": downed.worktrees.iter().map(|kept| serde_json::json!({
+                "name": kept.record.name(), "path": kept.record.tree.path, "branch": kept.record.tree.branch,
+                "why": kept.why,
+            })).collect::<Vec<_>>(),
         }));
     }
     if !downed.forced.is_empty() {

@@ -48,6 +48,7 @@ pub mod teammate;
 pub mod teams;
 pub mod up;
 pub mod wait;
+pub mod worktree;
 
 pub use args::{Cli, Globals, Verb, run};
 pub use error::{CommandError, ErrorKind, ResultExt};

@@ -9,7 +9,7 @@ use super::{output, team};
 use crate::act::{Desk, Verb};
 use crate::model::id::SpawnId;
 use crate::model::name::Name;
-use crate::model::spec::{Deliver, EngineKind, OnShutdown, Restart};
+use crate::model::spec::{Deliver, EngineKind, Isolation, OnShutdown, Restart};
 use crate::model::spec::{MemberSpec, palette};
 use crate::model::time::Span;
 use crate::os::clock;
@@ -25,7 +25,8 @@ use std::time::Duration;
 #[command(after_help = "\
 Examples:
   crewmux spawn tests --engine worker
-  crewmux spawn watch --deliver stdin -- ./watch.sh --fast")]
+  crewmux spawn watch --deliver stdin -- ./watch.sh --fast
+  crewmux spawn fix --isolation worktree -- ./fix.sh")]
 pub struct Args {
     /// The new member's name
     pub name: Name,
@@ -56,6 +57,9 @@ pub struct Args {
     /// When it is started again
     #[arg(long, value_parser = values::restart())]
     pub restart: Option<Restart>,
+    /// Whether it shares the folder or gets a git work tree and a branch of its own
+    #[arg(long, value_parser = values::isolation())]
+    pub isolation: Option<Isolation>,
     /// What it can do, for tasks that require it; may be repeated
     #[arg(long, value_name = "WORD")]
     pub capability: Vec<String>,
@@ -111,6 +115,8 @@ impl Args {
             color: Some(palette(count).to_owned()),
             model: None,
             durable: false,
+            isolation: self.isolation.unwrap_or_default(),
+            setup: None,
             extra: Map::new(),
         })
     }
@@ -132,7 +138,9 @@ const AROUND: Duration = Duration::from_secs(60);
 pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     let mut client = team::open(globals)?;
     let spec = args.member_spec(&mut client.desk)?;
-    let patience = client.desk.team()?.settings.limits.hello.0.saturating_add(AROUND);
+    let limits = client.desk.team()?.settings.limits.clone();
+    let tree = if spec.isolation == Isolation::Worktree { limits.worktree.0 } else { Duration::ZERO };
+    let patience = limits.hello.0.saturating_add(tree).saturating_add(AROUND);
     let spawn_id = args.id.unwrap_or_else(clock::new_spawn_id);
     let answer = client.perform_within(Verb::Spawn { spawn_id, spec: Box::new(spec) }, patience)?;
     let answer = team::noted(answer)?;

@@ -51,6 +51,14 @@ fn list(names: &[Name]) -> String {
     names.iter().map(Name::as_str).collect::<Vec<_>>().join(", ")
 }
 
+/// A runtime for what a verb waits for.
+pub fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| CommandError::failed("cannot start the runtime").cause(&e))
+}
+
 /// Does a verb; what the caller should know besides goes to stderr.
 pub fn perform(client: &mut Client, verb: Verb) -> Result<Answer, CommandError> {
     noted(client.perform(verb)?)

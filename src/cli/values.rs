@@ -9,7 +9,7 @@ use super::error::CommandError;
 use crate::model::id::{RequestId, TaskId};
 use crate::model::message::Priority;
 use crate::model::name::{ALL, LEAD_ALIAS, Name, NameError};
-use crate::model::spec::{Deliver, EngineKind, Restart};
+use crate::model::spec::{Deliver, EngineKind, Isolation, Restart};
 use crate::model::task::TaskStatus;
 
 /// A member, the lead or the operator.
@@ -54,6 +54,10 @@ pub fn engine() -> impl TypedValueParser<Value = EngineKind> {
 
 pub fn deliver() -> impl TypedValueParser<Value = Deliver> {
     one_of(&[("mailbox", Deliver::Mailbox), ("stdin", Deliver::Stdin), ("paste", Deliver::Paste)])
+}
+
+pub fn isolation() -> impl TypedValueParser<Value = Isolation> {
+    one_of(&[("none", Isolation::None), ("worktree", Isolation::Worktree)])
 }
 
 pub fn restart() -> impl TypedValueParser<Value = Restart> {

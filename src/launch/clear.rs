@@ -12,6 +12,7 @@ use crate::os::life::{LifeMark, end_life};
 use crate::os::process::{self, ProcessId};
 use crate::store::{Home, StateLog, StoreError, TeamDir, lease, mailbox, roster};
 use crate::tmux::Tmux;
+use crate::worktree::{Kept, sweep};
 
 /// Ends every recorded life of the team. Who could not be ended is named.
 pub(super) fn end_lives(dir: &TeamDir, team: &Team, grace: Duration) -> Result<(), ActError> {
@@ -138,6 +139,11 @@ pub(super) fn bury(home: &Home, name: &Name) -> Result<TeamDir, ActError> {
         let _ = std::fs::remove_dir(&folder);
     }
     Ok(buried)
+}
+
+/// Removes the work trees of the team in which nothing was changed; those that stay. Nobody of the team lives any more.
+pub(super) fn sweep_trees(home: &Home, team: &Team) -> Result<Vec<Kept>, ActError> {
+    runtime()?.block_on(sweep(home, &team.name, &team.id8()))
 }
 
 /// Which members of the team live.

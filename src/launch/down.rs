@@ -8,6 +8,7 @@ use crate::act::{ActError, Client, Verb};
 use crate::model::name::Name;
 use crate::os::pidfd::Pidfd;
 use crate::store::{Home, StoreError, TeamDir, lease};
+use crate::worktree::Kept;
 
 /// How to take a team down.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +30,8 @@ pub struct Downed {
     /// Where the team's files are now.
     pub files: PathBuf,
     pub forced: Vec<String>,
+    /// Work trees that stay, since something was changed in them.
+    pub worktrees: Vec<Kept>,
     pub notes: Vec<String>,
 }
 
@@ -66,10 +69,12 @@ pub fn down(home: &Home, name: &Name, options: &DownOptions, hold: Option<&Hold>
         }
     }
     let forced = asked.unwrap_or_default();
-    let mut notes = Vec::new();
+    let (mut notes, mut worktrees) = (Vec::new(), Vec::new());
     if let Some(team) = clear::read(&dir)? {
         clear::end_lives(&dir, &team, Duration::from_secs(2))?;
         notes.extend(clear::close_tmux(&team)?);
+        worktrees = clear::sweep_trees(home, &team)?;
+        notes.extend(worktrees.iter().map(Kept::said));
     }
     clear::close_files(&dir)?;
     if let Some(to) = &options.archive {
@@ -80,7 +85,7 @@ pub fn down(home: &Home, name: &Name, options: &DownOptions, hold: Option<&Hold>
         true => dir.path().to_owned(),
         false => clear::bury(home, name)?.path().to_owned(),
     };
-    Ok(Downed { files, forced, notes })
+    Ok(Downed { files, forced, worktrees, notes })
 }
 
 /// Who had to be forced; `None` where the lead went away while it was asked, so that nobody leads now.

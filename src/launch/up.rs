@@ -8,11 +8,12 @@ use super::{Hold, clear, make, of_tmux, runtime};
 use crate::act::{ActError, Desk, client};
 use crate::lead::lead_pane;
 use crate::model::name::Name;
-use crate::model::spec::TeamSpec;
+use crate::model::spec::{Isolation, TeamSpec};
 use crate::model::team::{Member, State, Status, Team};
 use crate::os::process;
 use crate::store::{Home, Tail, TeamDir, document, lease};
 use crate::tmux::Tmux;
+use crate::worktree::{Kept, left_behind};
 
 /// The socket's name in the team's socket folder; numbered where a server of that name is left to a person.
 const SOCKET: &str = "tmux";
@@ -66,7 +67,10 @@ pub fn up(home: &Home, spec: &TeamSpec, options: UpOptions<'_>) -> Result<Up, Ac
     let launched =
         start_lead(home, name, Path::new(&spec.cwd), &tmux, None).and_then(|()| wait_launched(&dir, name, options));
     match launched {
-        Ok(team) => Ok(Up { team, notes, hold }),
+        Ok(team) => {
+            notes.extend(not_in_trees(&team));
+            Ok(Up { team, notes, hold })
+        }
         Err(error) => Err(undo(home, name, &dir, &tmux, error)),
     }
 }
@@ -103,14 +107,15 @@ pub fn resume_held(home: &Home, name: &Name, interrupted: &AtomicBool, _hold: &H
     runtime()?.block_on(tmux.version()).map_err(|e| of_tmux("use tmux", &e))?;
     start_lead(home, name, Path::new(&team.cwd), &tmux, Some(&team))?;
     let (before, begun) = (team.lead_life, Instant::now());
-    let resumed = wait_for(&folders(&desk.dir, team.teammates()), LEAD_LIMIT + limit(&team), interrupted, || {
-        let team = crate::store::roster::read_team(&desk.dir)?;
-        let led = team.lead_life != before && desk.lead_alive()?;
-        let starting = team.teammates().any(|m| m.is_active && !lives(&desk.dir, m));
-        // A member that keeps failing waits longer and longer between two starts; nobody waits for that.
-        let enough = begun.elapsed() > limit(&team);
-        Ok((led && (!starting || enough)).then_some(team))
-    })?;
+    let resumed =
+        wait_for(&folders(&desk.dir, team.teammates()), LEAD_LIMIT.saturating_add(limit(&team)), interrupted, || {
+            let team = crate::store::roster::read_team(&desk.dir)?;
+            let led = team.lead_life != before && desk.lead_alive()?;
+            let starting = team.teammates().any(|m| m.is_active && !lives(&desk.dir, m));
+            // A member that keeps failing waits longer and longer between two starts; nobody waits for that.
+            let enough = begun.elapsed() > limit(&team);
+            Ok((led && (!starting || enough)).then_some(team))
+        })?;
     resumed.ok_or_else(|| {
         ActError::timed_out(format!("team `{name}` did not come back in time"))
             .hint(format!("`crewmux status --team {name}` shows how far it is"))
@@ -153,6 +158,7 @@ fn make_room(home: &Home, name: &Name, notes: &mut Vec<String>) -> Result<(), Ac
         }
         clear::end_lives(&dir, &team, Duration::from_secs(2))?;
         notes.extend(clear::close_tmux(&team)?);
+        notes.extend(clear::sweep_trees(home, &team)?.iter().map(Kept::said));
     }
     let buried = clear::bury(home, name)?;
     notes.push(format!("a dead team `{name}` was moved to {}", buried.path().display()));
@@ -194,7 +200,13 @@ fn start_lead(home: &Home, name: &Name, cwd: &Path, tmux: &Tmux, old: Option<&Te
 }
 
 fn limit(team: &Team) -> Duration {
-    team.settings.limits.hello.0 + Duration::from_secs(10)
+    let limits = &team.settings.limits;
+    let isolated = |m: &Member| m.spec.as_ref().is_some_and(|s| s.isolation == Isolation::Worktree);
+    let trees = match team.teammates().chain(&team.reserved).any(isolated) {
+        true => limits.worktree.0,
+        false => Duration::ZERO,
+    };
+    limits.hello.0.saturating_add(trees).saturating_add(Duration::from_secs(10))
 }
 
 fn wait_launched(dir: &TeamDir, name: &Name, options: UpOptions<'_>) -> Result<Team, ActError> {
@@ -205,35 +217,40 @@ fn wait_launched(dir: &TeamDir, name: &Name, options: UpOptions<'_>) -> Result<T
         (options.progress)(&member.name, Step::Starting);
     }
     let progress = options.progress;
-    let up = wait_for(&folders(dir, &first.reserved), LEAD_LIMIT + limit(&first), options.interrupted, || {
-        std::thread::sleep(BURST);
-        // A lead may take its lease and give the launch up between two looks: the lease still names it.
-        led |= lease::text(&dir.lead_lease()).is_some();
-        let held = lease::is_held(&dir.lead_lease())?;
-        let team = crate::store::roster::read_team(dir)?;
-        for member in team.teammates().chain(&team.reserved) {
-            if !told.contains(&member.name) && status(dir, member).is_some_and(|s| s != State::Starting) {
-                told.insert(member.name.clone());
-                progress(&member.name, Step::Ready);
+    let up = wait_for(
+        &folders(dir, &first.reserved),
+        LEAD_LIMIT.saturating_add(limit(&first)),
+        options.interrupted,
+        || {
+            std::thread::sleep(BURST);
+            // A lead may take its lease and give the launch up between two looks: the lease still names it.
+            led |= lease::text(&dir.lead_lease()).is_some();
+            let held = lease::is_held(&dir.lead_lease())?;
+            let team = crate::store::roster::read_team(dir)?;
+            for member in team.teammates().chain(&team.reserved) {
+                if !told.contains(&member.name) && status(dir, member).is_some_and(|s| s != State::Starting) {
+                    told.insert(member.name.clone());
+                    progress(&member.name, Step::Ready);
+                }
             }
-        }
-        // Each has heard its welcome, or is done already: from here on they carry verbs out.
-        let welcomed = |m: &Member| match told.contains(&m.name).then_some(State::Idle).or_else(|| status(dir, m)) {
-            None | Some(State::Starting) => !lease::is_held(&dir.member(&m.name).lease()).unwrap_or(true),
-            Some(_) => true,
-        };
-        if team.launched && (!held || team.teammates().all(welcomed)) {
-            return Ok(Some(team));
-        }
-        if led && !held {
-            return Err(launch_error(dir, name));
-        }
-        if !led && begun.elapsed() > LEAD_LIMIT {
-            return Err(ActError::failed(format!("the lead of `{name}` did not start"))
-                .hint("`crewmux doctor` looks at this machine"));
-        }
-        Ok(None)
-    })?;
+            // Each has heard its welcome, or is done already: from here on they carry verbs out.
+            let welcomed = |m: &Member| match told.contains(&m.name).then_some(State::Idle).or_else(|| status(dir, m)) {
+                None | Some(State::Starting) => !lease::is_held(&dir.member(&m.name).lease()).unwrap_or(true),
+                Some(_) => true,
+            };
+            if team.launched && (!held || team.teammates().all(welcomed)) {
+                return Ok(Some(team));
+            }
+            if led && !held {
+                return Err(launch_error(dir, name));
+            }
+            if !led && begun.elapsed() > LEAD_LIMIT {
+                return Err(ActError::failed(format!("the lead of `{name}` did not start"))
+                    .hint("`crewmux doctor` looks at this machine"));
+            }
+            Ok(None)
+        },
+    )?;
     up.ok_or_else(|| ActError::timed_out(format!("team `{name}` did not come up in time")))
 }
 
@@ -286,8 +303,18 @@ fn launch_error(dir: &TeamDir, name: &Name) -> ActError {
     }
 }
 
+/// Work trees begin from a commit: what was changed since then is in none of them.
+fn not_in_trees(team: &Team) -> Option<String> {
+    let tree = team.teammates().find_map(|m| m.worktree.as_ref())?;
+    let changed = runtime().ok()?.block_on(left_behind(Path::new(&tree.repo)));
+    (changed > 0).then(|| {
+        format!("{changed} changed or new files of {} are not committed, so they are not in the work trees", tree.repo)
+    })
+}
+
 /// Undoes a launch: nothing runs, nothing is left but a dead team's files for whoever wants to look.
 fn undo(home: &Home, name: &Name, dir: &TeamDir, tmux: &Tmux, error: ActError) -> ActError {
+    let mut kept = Vec::new();
     let undone = (|| {
         super::down::end_lead(dir, Duration::from_secs(2));
         if let Some(mut team) = clear::read(dir)? {
@@ -298,9 +325,11 @@ fn undo(home: &Home, name: &Name, dir: &TeamDir, tmux: &Tmux, error: ActError) -
                 team.tmux.server_start = process::stat(pid).map(|s| s.start_time.to_string()).unwrap_or_default();
             }
             clear::close_tmux(&team)?;
+            kept = clear::sweep_trees(home, &team)?;
         }
         clear::bury(home, name)
     })();
+    let error = kept.iter().fold(error, |error, kept| error.hint(kept.said()));
     match undone {
         Ok(buried) => error.hint(format!("what was there lies in {}", buried.path().display())),
         Err(also) => error

@@ -9,7 +9,7 @@ use crate::model::id::{MessageId, RequestId};
 use crate::model::message::{Body, Lane, Message};
 use crate::model::name::Name;
 use crate::os::process;
-use crate::store::{Durability, Journal, StoreError, document, intake::Intake, mailbox};
+use crate::store::{Durability, Journal, MemberDir, StoreError, document, intake::Intake, mailbox};
 use crate::tmux::{Pane, PaneSpec};
 
 impl Process {
@@ -44,6 +44,11 @@ impl Process {
                     self.save();
                     self.launch(starts);
                 }
+                Effect::MakeTree { name, life } => {
+                    self.save();
+                    self.make_tree(&name, life);
+                }
+                Effect::SettleTree { name } => self.settle_tree(&name),
                 Effect::EndLife { name, life, grace } => self.ending(&name, life).end(grace),
                 Effect::ClosePane { pane_id, pid, .. } => {
                     if let Some(tmux) = &self.tmux
@@ -192,7 +197,14 @@ impl Process {
             .find(|m| m.name == start.name)
             .ok_or_else(|| "it is not in the roster".to_owned())?
             .clone();
-        let dir = self.desk.dir.member(&start.name);
+        self.member_dir(&start.name)?;
+        self.watch_member(&start.name);
+        teammate_pane(&self.home, &self.desk.name, &member, start).map_err(|e| e.to_string())
+    }
+
+    /// The member's folder, made where it is not there yet.
+    pub(super) fn member_dir(&self, name: &Name) -> Result<MemberDir, String> {
+        let dir = self.desk.dir.member(name);
         if !dir.exists() {
             dir.create().map_err(|e| e.to_string())?;
         }
@@ -201,8 +213,7 @@ impl Process {
             let launched_with = std::fs::read(self.desk.dir.member(&Name::lead()).env()).unwrap_or_default();
             document::replace_bytes(&dir.env(), &launched_with, document::Sync::Fast).map_err(|e| e.to_string())?;
         }
-        self.watch_member(&start.name);
-        teammate_pane(&self.home, &self.desk.name, &member, start).map_err(|e| e.to_string())
+        Ok(dir)
     }
 }
 

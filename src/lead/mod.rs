@@ -8,6 +8,7 @@ mod ends;
 mod panes;
 mod run;
 mod screen;
+mod trees;
 
 pub use carry::bury_unread;
 pub use panes::{lead_pane, teammate_pane};

@@ -48,6 +48,7 @@ pub fn lead_pane(home: &Path, team: &Name, cwd: &Path, maker: ProcessId) -> std:
 /// # Errors
 /// When the running binary cannot be found.
 pub fn teammate_pane(home: &Path, team: &Name, member: &Member, start: &Start) -> std::io::Result<PaneSpec> {
+    let cwd = member.worktree.as_ref().map_or(&member.cwd, |tree| &tree.cwd);
     let argv: Vec<OsString> = vec![
         own_binary()?.into(),
         "teammate".into(),
@@ -65,7 +66,7 @@ pub fn teammate_pane(home: &Path, team: &Name, member: &Member, start: &Start) -
     Ok(PaneSpec {
         argv,
         // The folder of the member may be gone by a restart; the program's start names it then.
-        cwd: if Path::new(&member.cwd).is_dir() { member.cwd.clone().into() } else { "/".into() },
+        cwd: Some(PathBuf::from(cwd)).filter(|cwd| cwd.is_dir()).unwrap_or_else(|| "/".into()),
         // From its first moment on, and not only once it has a lease, the process is known to be of this life.
         env: vec![("CREWMUX_LIFE".to_owned(), start.life.to_string())],
         title: member.agent_id.to_string(),

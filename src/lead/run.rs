@@ -86,6 +86,8 @@ pub(super) struct Process {
     pub told: mpsc::UnboundedSender<Event>,
     /// Teammates by life, as tmux or their hello told.
     pub teammates: BTreeMap<Life, ProcessId>,
+    /// What is being done about each member's work tree.
+    pub trees: BTreeMap<Name, tokio::task::JoinHandle<()>>,
     pub finish: Option<Finish>,
     /// Decided and not carried out yet.
     pub pending: Vec<Effect>,
@@ -141,6 +143,7 @@ impl Process {
             screen: Screen::new(),
             told,
             teammates: BTreeMap::new(),
+            trees: BTreeMap::new(),
             finish: None,
             pending: Vec::new(),
             acts_on_mail: false,

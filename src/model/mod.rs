@@ -9,3 +9,4 @@ pub mod spec;
 pub mod task;
 pub mod team;
 pub mod time;
+pub mod tree;

@@ -53,6 +53,17 @@ pub enum OnShutdown {
     Ask,
 }
 
+/// Whether a member has a copy of the files to itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Isolation {
+    /// It shares the directory with the others.
+    #[default]
+    None,
+    /// A git work tree and a branch of its own.
+    Worktree,
+}
+
 /// What happens to plans or permissions when nobody is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -82,11 +93,19 @@ pub struct LimitsSpec {
     pub queue_depth: u64,
     /// How long a program may take until its teammate says hello.
     pub hello: Span,
+    /// How long the making of a work tree may take, its `setup` included.
+    pub worktree: Span,
 }
 
 impl Default for LimitsSpec {
     fn default() -> Self {
-        Self { max_members: 64, claims_per_member: 1, queue_depth: 100_000, hello: Span::secs(30) }
+        Self {
+            max_members: 64,
+            claims_per_member: 1,
+            queue_depth: 100_000,
+            hello: Span::secs(30),
+            worktree: Span::secs(600),
+        }
     }
 }
 
@@ -141,6 +160,11 @@ pub struct MemberSpec {
     pub color: Option<String>,
     #[serde(default)]
     pub model: Option<String>,
+    #[serde(default)]
+    pub isolation: Isolation,
+    /// Run once in a fresh work tree.
+    #[serde(default)]
+    pub setup: Option<Vec<String>>,
     /// `true`: `fast` appends are not enough for this member's mail.
     #[serde(default)]
     pub durable: bool,

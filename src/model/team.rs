@@ -7,6 +7,7 @@ use super::id::{Life, SpawnId};
 use super::name::{AgentId, LEAD, Name};
 use super::spec::{LayoutSpec, LeadSpec, LimitsSpec, MemberSpec};
 use super::time::Timestamp;
+use super::tree::Tree;
 
 /// Version of `team.json` this build writes. A newer one is read, never written.
 pub const TEAM_VERSION: u32 = 1;
@@ -82,7 +83,7 @@ pub struct Member {
     pub plan_mode_required: bool,
     pub cwd: String,
     #[serde(default)]
-    pub worktree: Option<Value>,
+    pub worktree: Option<Tree>,
     pub sandbox: String,
     #[serde(default)]
     pub pane_id: Option<String>,
@@ -145,6 +146,14 @@ impl Team {
     /// Every member but the lead itself.
     pub fn teammates(&self) -> impl Iterator<Item = &Member> {
         self.members.iter().filter(|m| m.name.as_str() != LEAD)
+    }
+
+    /// Eight hex digits that tell this team from others of its name, also from those before and after it.
+    #[must_use]
+    pub fn id8(&self) -> String {
+        // The end of a UUIDv7 is random; its beginning is a time.
+        let lead = self.members.first().map(|m| m.spawn_id.0.simple().to_string()).unwrap_or_default();
+        lead.get(24..).unwrap_or_default().to_owned()
     }
 
     /// Whether an agent leads; else `operator` and `team-lead` are one mailbox.

@@ -118,6 +118,30 @@ pub fn spawn_with_pipes(program: &Program) -> io::Result<PipeChild> {
     Ok(PipeChild { child, output, id: kept.id(), kept })
 }
 
+/// A program with a pipe for each of its streams.
+#[derive(Debug)]
+pub struct ApartChild {
+    /// Its pipes are in it.
+    pub child: Child,
+    pub id: ProcessId,
+    /// Hold it until `child` has been waited for.
+    pub kept: Kept,
+}
+
+/// Starts `program` as the leader of a new session without a terminal, its output and errors apart, with an input where
+/// `input` is set. It is killed when this process dies. Needs a tokio runtime.
+///
+/// # Errors
+/// A [`SpawnError`] naming the program or its directory; others when there is no pipe to be had.
+pub fn spawn_apart(program: &Program, input: bool) -> io::Result<ApartChild> {
+    let mut command = command(program)?;
+    command.stdin(if input { Stdio::piped() } else { Stdio::null() });
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    prepare(&mut command, false);
+    let (child, kept) = start(&mut command, program)?;
+    Ok(ApartChild { child, id: kept.id(), kept })
+}
+
 fn command(program: &Program) -> Result<Command, SpawnError> {
     let (name, arguments) = program.argv.split_first().ok_or(SpawnError::Empty)?;
     // The kernel's answer to the start does not say which of the two is missing.

@@ -14,9 +14,11 @@ use super::program::{NoProgram, SearchPath, resolve};
 use super::section::{Later, Section};
 use super::suggest::nearest;
 use crate::model::name::Name;
-use crate::model::spec::{Deliver, EngineKind, LimitsSpec, MemberSpec, OnShutdown, Restart, is_color, palette};
+use crate::model::spec::{
+    Deliver, EngineKind, Isolation, LimitsSpec, MemberSpec, OnShutdown, Restart, is_color, palette,
+};
 
-pub(super) const MEMBER_KEYS: [&str; 19] = [
+pub(super) const MEMBER_KEYS: [&str; 21] = [
     "name",
     "engine",
     "agent_type",
@@ -36,21 +38,22 @@ pub(super) const MEMBER_KEYS: [&str; 19] = [
     "color",
     "model",
     "durable",
+    "isolation",
+    "setup",
 ];
 /// Keys of later versions. What happens today has a word of its own where there is one, so that it can be said.
-const LATER: [Later; 8] = [
-    Later { key: "isolation", only: Some("none") },
+const LATER: [Later; 6] = [
     Later { key: "sandbox", only: Some("off") },
     Later { key: "state_dirs", only: None },
     Later { key: "unix_sockets", only: None },
     Later { key: "network", only: None },
     Later { key: "sandbox_fallback", only: None },
-    Later { key: "setup", only: None },
     Later { key: "agent", only: None },
 ];
 const ENGINES: [(&str, EngineKind); 2] = [("command", EngineKind::Command), ("worker", EngineKind::Worker)];
 const DELIVERS: [(&str, Deliver); 3] =
     [("mailbox", Deliver::Mailbox), ("stdin", Deliver::Stdin), ("paste", Deliver::Paste)];
+const ISOLATIONS: [(&str, Isolation); 2] = [("none", Isolation::None), ("worktree", Isolation::Worktree)];
 const RESTARTS: [(&str, Restart); 3] =
     [("never", Restart::Never), ("on-failure", Restart::OnFailure), ("always", Restart::Always)];
 const ON_SHUTDOWNS: [(&str, OnShutdown); 3] =
@@ -131,6 +134,11 @@ fn fields(section: &Section<'_, '_>, name: Option<Name>, places: &Places) -> (Op
     let search = SearchPath { path, cwd: cwd.clone() };
     let deliver = section.word("deliver", &DELIVERS, &[]).unwrap_or_default();
     let plan_mode_required = section.flag("plan_mode_required").unwrap_or_default();
+    let isolation = section.word("isolation", &ISOLATIONS, &[]).unwrap_or_default();
+    let setup = argv(section, "setup", places, std::slice::from_ref(&search));
+    if isolation == Isolation::None && name.is_some() {
+        check_shared(section);
+    }
     let (mut command, mut execute) = (Vec::new(), None);
     match engine {
         EngineKind::Worker if engine_known && name.is_some() => check_worker(section, plan_mode_required),
@@ -167,6 +175,8 @@ fn fields(section: &Section<'_, '_>, name: Option<Name>, places: &Places) -> (Op
         color: color(section),
         model: section.string("model"),
         durable: section.flag("durable").unwrap_or_default(),
+        isolation,
+        setup,
         extra: Map::new(),
         // Last, because a member without a name is none.
         name: match name {
@@ -195,6 +205,16 @@ fn check_worker(section: &Section<'_, '_>, plan_mode_required: bool) {
         section.desk.note(
             Mistake::at(entry.span(), "a worker cannot be in plan mode", "only with `engine = \"command\"`")
                 .help("a worker has no program that could submit a plan"),
+        );
+    }
+}
+
+/// `setup` belongs to a fresh work tree; where there is none it would never run.
+fn check_shared(section: &Section<'_, '_>) {
+    if let Some((entry, true)) = section.entry("setup") {
+        section.desk.note(
+            Mistake::at(entry.span(), "`setup` without a work tree", "only with `isolation = \"worktree\"`")
+                .help("`setup` runs once in a fresh work tree of the member's own"),
         );
     }
 }

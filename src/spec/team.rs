@@ -14,7 +14,7 @@ use crate::model::spec::{LayoutSpec, LeadSpec, LimitsSpec, Policy, TeamSpec};
 const TEAM_KEYS: [&str; 11] =
     ["v", "name", "description", "report", "vars", "lead", "limits", "layout", "defaults", "member", "task"];
 const LEAD_KEYS: [&str; 3] = ["plans", "permissions", "agent_type"];
-const LIMITS_KEYS: [&str; 4] = ["max_members", "claims_per_member", "queue_depth", "hello"];
+const LIMITS_KEYS: [&str; 5] = ["max_members", "claims_per_member", "queue_depth", "hello", "worktree"];
 const LAYOUT_KEYS: [&str; 1] = ["panes_per_window"];
 const POLICIES: [(&str, Policy); 3] = [("ask", Policy::Ask), ("approve", Policy::Approve), ("reject", Policy::Reject)];
 
@@ -109,6 +109,7 @@ fn limits(top: &Section<'_, '_>) -> LimitsSpec {
         claims_per_member: count("claims_per_member", base.claims_per_member),
         queue_depth: table.number("queue_depth", 1..=1_000 * MOST).unwrap_or(base.queue_depth),
         hello: table.span("hello", false).unwrap_or(base.hello),
+        worktree: table.span("worktree", false).unwrap_or(base.worktree),
     }
 }
 

@@ -62,6 +62,18 @@ impl Home {
         self.root.join("teams")
     }
 
+    /// The folder that holds every git work tree made for members. It outlives the teams.
+    #[must_use]
+    pub fn worktrees_dir(&self) -> PathBuf {
+        self.root.join("worktrees")
+    }
+
+    /// The folder below which a member's work trees lie, and those of its children; `id8` is that of its team.
+    #[must_use]
+    pub fn worktrees_of(&self, team: &Name, id8: &str, member: &Name) -> PathBuf {
+        self.worktrees_dir().join(format!("{}-{id8}", team.component())).join(member.component())
+    }
+
     #[must_use]
     pub fn team(&self, name: &Name) -> TeamDir {
         TeamDir::at(self.teams_dir().join(name.component()))

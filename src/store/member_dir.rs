@@ -113,6 +113,12 @@ impl MemberDir {
         self.path.join("replies.jsonl")
     }
 
+    /// What the `setup` of its work tree printed.
+    #[must_use]
+    pub fn setup_log(&self) -> PathBuf {
+        self.path.join("setup.log")
+    }
+
     #[must_use]
     pub fn output_log(&self) -> PathBuf {
         self.path.join("output.log")

@@ -29,6 +29,7 @@ pub mod team_dir;
 pub mod watch;
 
 pub use error::{Result, StoreError};
+pub use files::make_dirs;
 pub use home::{DeadTeam, Home};
 pub use journal::{Appended, Durability, Journal, LockedJournal};
 pub use lease::{Lease, LeaseText};

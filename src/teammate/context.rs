@@ -7,6 +7,7 @@ use crate::model::id::{Life, RequestId, SpawnId};
 use crate::model::name::{AgentId, Name};
 use crate::model::spec::MemberSpec;
 use crate::model::team::Exit;
+use crate::model::tree::Tree;
 use crate::os::process;
 use crate::store::{Home, Lease, LeaseText, MemberDir, StoreError, document, lease};
 
@@ -48,6 +49,10 @@ pub(super) struct Context {
     /// This life plans: `plan_mode_required` and nothing approved yet.
     pub planning: bool,
     pub plan_id: Option<RequestId>,
+    /// The member's own work tree, where it has one.
+    pub tree: Option<Tree>,
+    /// Tells the team from others of its name.
+    pub id8: String,
     _lease: Lease,
 }
 
@@ -85,12 +90,19 @@ impl Context {
             lead_life: team.lead_life,
             planning: entry.plan_mode_required && entry.plan_id.is_none(),
             plan_id: entry.plan_id,
+            tree: entry.worktree.clone(),
+            id8: team.id8(),
             spec,
             dir,
             desk,
             place,
             _lease: lease,
         })
+    }
+
+    /// Where this life's programs run: the folder of the spec, or the one that matches it in the member's work tree.
+    pub fn cwd(&self) -> PathBuf {
+        self.tree.as_ref().map_or(&self.spec.cwd, |tree| &tree.cwd).into()
     }
 
     /// What this life runs: the command, or what an approved plan has it execute.

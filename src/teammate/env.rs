@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::context::Context;
-use crate::model::id::TaskId;
+use crate::model::id::{Life, RequestId, TaskId};
+use crate::model::name::{AgentId, Name};
+use crate::model::spec::MemberSpec;
+use crate::model::tree::Tree;
 
 /// Writes the launcher's environment as `state/env` holds it: `NAME=value` pairs, each ended by a NUL,
 /// so that every value that exec(2) allows survives. What is tmux's or crewmux's own is left out.
@@ -35,11 +38,51 @@ fn is_ours(name: &OsStr) -> bool {
     name.starts_with(b"TMUX") || name.starts_with(b"CREWMUX_")
 }
 
+/// For whom a program runs, as its environment tells it.
+pub struct Identity<'a> {
+    pub home: &'a Path,
+    pub team: &'a Name,
+    pub scratch: PathBuf,
+    pub member: &'a Name,
+    pub agent_id: &'a AgentId,
+    pub color: &'a str,
+    pub life: Life,
+    pub lead_life: Life,
+    pub planning: bool,
+    pub plan_id: Option<RequestId>,
+    pub tree: Option<&'a Tree>,
+}
+
 /// The whole environment of a program of this member; for one that runs a task, with the task's id and epoch.
 pub(super) fn of_program(context: &Context, task: Option<(TaskId, u64)>) -> std::io::Result<Vec<(OsString, OsString)>> {
-    let spec = &context.spec;
+    let who = Identity {
+        home: &context.place.home,
+        team: &context.place.team,
+        scratch: context.desk.scratch(),
+        member: &context.place.member,
+        agent_id: &context.agent_id,
+        color: &context.color,
+        life: context.place.life,
+        lead_life: context.lead_life,
+        planning: context.planning,
+        plan_id: context.plan_id,
+        tree: context.tree.as_ref(),
+    };
+    whole(&who, &context.spec, &context.dir.env(), task)
+}
+
+/// The environment of a program that runs for a member; `launcher` is the file that holds the launcher's.
+///
+/// # Errors
+/// When that file cannot be read.
+pub fn whole(
+    who: &Identity<'_>,
+    spec: &MemberSpec,
+    launcher: &Path,
+    task: Option<(TaskId, u64)>,
+) -> std::io::Result<Vec<(OsString, OsString)>> {
     let mut env: BTreeMap<OsString, OsString> = BTreeMap::new();
-    let stored = unpack(&std::fs::read(context.dir.env())?);
+    let stored = unpack(&std::fs::read(launcher)?);
     let passes = |name: &OsStr| spec.pass_env.iter().any(|p| OsStr::new(p) == name);
     env.extend(stored.into_iter().filter(|(name, _)| !spec.clean_env || passes(name) || name == "PATH"));
     // The pane's terminal is not the launcher's.
@@ -53,30 +96,34 @@ pub(super) fn of_program(context: &Context, task: Option<(TaskId, u64)>) -> std:
     let mut set = |name: &str, value: &dyn ToString| {
         env.insert(name.into(), value.to_string().into());
     };
-    set("CREWMUX_TEAM", &context.place.team);
-    set("CREWMUX_MEMBER", &context.place.member);
-    set("CREWMUX_AGENT_ID", &context.agent_id);
+    set("CREWMUX_TEAM", who.team);
+    set("CREWMUX_MEMBER", who.member);
+    set("CREWMUX_AGENT_ID", who.agent_id);
     set("CREWMUX_ROLE", &"teammate");
-    set("CREWMUX_COLOR", &context.color);
-    set("CREWMUX_LIFE", &context.place.life);
-    set("CREWMUX_LEAD_LIFE", &context.lead_life);
+    set("CREWMUX_COLOR", &who.color);
+    set("CREWMUX_LIFE", &who.life);
+    set("CREWMUX_LEAD_LIFE", &who.lead_life);
     set(
         "CREWMUX_PLAN_MODE",
-        &match (context.planning, context.plan_id) {
+        &match (who.planning, who.plan_id) {
             (true, _) => "plan",
             (false, Some(_)) => "execute",
             (false, None) => "off",
         },
     );
-    if let Some(plan) = context.plan_id {
+    if let Some(plan) = who.plan_id {
         set("CREWMUX_PLAN_ID", &plan);
     }
     if let Some((id, epoch)) = task {
         set("CREWMUX_TASK", &id);
         set("CREWMUX_EPOCH", &epoch);
     }
-    env.insert("CREWMUX_HOME".into(), context.place.home.clone().into());
-    env.insert("CREWMUX_SCRATCH".into(), context.desk.scratch().into());
+    if let Some(tree) = who.tree {
+        set("CREWMUX_WORKTREE", &tree.path);
+        set("CREWMUX_BRANCH", &tree.branch);
+    }
+    env.insert("CREWMUX_HOME".into(), who.home.into());
+    env.insert("CREWMUX_SCRATCH".into(), who.scratch.clone().into());
     Ok(env.into_iter().collect())
 }
 

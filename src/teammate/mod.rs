@@ -11,9 +11,10 @@ mod mail;
 mod run;
 mod screen;
 mod status;
+mod trees;
 mod verbs;
 mod work;
 
 pub use context::{Place, StartError};
-pub use env::pack as pack_env;
+pub use env::{Identity, pack as pack_env, whole as whole_env};
 pub use run::run;

@@ -13,6 +13,7 @@ use super::env;
 use super::mail::{self, Inbox};
 use super::screen::Screen;
 use super::status::StatusFile;
+use super::trees::TreeAsk;
 use super::verbs::{self, Outbox};
 use crate::act::Verb;
 use crate::act::outbox::Wish;
@@ -181,7 +182,7 @@ impl Process {
         argv: Vec<std::ffi::OsString>,
         task: Option<(TaskId, u64)>,
     ) -> std::io::Result<Program> {
-        Ok(Program { argv, cwd: self.context.spec.cwd.clone().into(), env: env::of_program(&self.context, task)? })
+        Ok(Program { argv, cwd: self.context.cwd(), env: env::of_program(&self.context, task)? })
     }
 
     /// Takes in whatever is new in the files. The control lane comes first, whatever the engine is at.
@@ -216,6 +217,10 @@ impl Process {
         for wish in std::mem::take(&mut self.held) {
             if !joined && wish.verb != Verb::Ready {
                 self.held.push(wish);
+                continue;
+            }
+            if let Some(asked) = TreeAsk::of(&wish.verb) {
+                asked.carry_out(&self.context, wish.id, self.told.clone());
                 continue;
             }
             let outcome = verbs::carry_out(&mut self.context, &mut self.teammate, &mut self.inbox, &self.outbox, wish);
@@ -254,6 +259,10 @@ impl Process {
             EngineEvent::SuspendRefused => {
                 let notice = "suspend_refused".to_owned();
                 self.tell_lead(verbs::fresh_id(), &Body::Notice { life: self.context.place.life, notice });
+                Ok(())
+            }
+            EngineEvent::Answered(reply) => {
+                self.outbox.answer(&reply);
                 Ok(())
             }
             EngineEvent::TaskEnded(end) => {

@@ -13,6 +13,7 @@ pub mod status;
 pub mod table;
 pub mod tasks;
 pub mod teams;
+pub mod worktrees;
 pub mod xml;
 
 pub use dashboard::{Size, dashboard, frame};

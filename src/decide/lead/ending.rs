@@ -153,6 +153,9 @@ impl Lead {
         }
         out.push(Effect::Log(record));
         out.push(Effect::CloseMail { name: name.clone(), reason: format!("`{name}` has ended: {}", exit.reason) });
+        if self.is_isolated(name) {
+            out.push(Effect::SettleTree { name: name.clone() });
+        }
         out.push(Effect::SaveTeam);
         for asker in askers {
             self.reply(asker, 0, None, json!({"stopped": [name]}), out);
@@ -216,7 +219,7 @@ impl Lead {
                 self.launch_again(name, now, out);
             }
             Phase::Waiting { .. } => self.launch_again(name, now, out),
-            Phase::Starting { .. } | Phase::Ready => {}
+            Phase::Preparing | Phase::Starting { .. } | Phase::Ready => {}
             Phase::Up | Phase::Ending => self.end(name, Why::Restart, STOP_GRACE, out),
         }
     }

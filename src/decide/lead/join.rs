@@ -119,6 +119,9 @@ impl Lead {
             if let Some(life) = member.life {
                 out.push(Effect::EndLife { name: member.name.clone(), life, grace: STOP_GRACE });
             }
+            if super::trees::isolated(&member) {
+                out.push(Effect::SettleTree { name: member.name.clone() });
+            }
             if let (Some(pane_id), Some(pid)) = (member.pane_id, member.pid) {
                 out.push(Effect::ClosePane { name: member.name, pane_id, pid });
             }
@@ -129,9 +132,10 @@ impl Lead {
     fn launch(&mut self, names: &[Name], batch: SpawnId, now: Timestamp, out: &mut Vec<Effect>) {
         let deadline = now.plus(self.team.settings.limits.hello.0);
         let lead_life = self.team.lead_life;
-        let mut starts = Vec::new();
+        let (mut starts, mut trees) = (Vec::new(), Vec::new());
         for name in names {
             let Some(entry) = self.entry(name) else { continue };
+            let isolated = super::trees::isolated(entry);
             let (spawn_id, planning) = (entry.spawn_id, entry.plan_mode_required && entry.plan_id.is_none());
             let old_pane = entry.pane_id.clone().zip(entry.pid);
             self.starts += 1;
@@ -139,7 +143,7 @@ impl Lead {
             let life = Life::derived(&["life", &spawn_id.to_string(), &lead_life.to_string(), &count]);
             let seat = self.seats.entry(name.clone()).or_insert_with(|| Seat::new(life, Phase::Ending, planning));
             seat.life = life;
-            seat.phase = Phase::Starting { deadline };
+            seat.phase = if isolated { Phase::Preparing } else { Phase::Starting { deadline } };
             seat.planning = planning;
             seat.why = None;
             seat.forced = false;
@@ -151,10 +155,17 @@ impl Lead {
                 entry.life = Some(life);
             }
             self.batches.entry(batch).or_default().names.insert(name.clone());
-            starts.push(Start { name: name.clone(), life, spawn_id, old_pane });
+            if isolated {
+                trees.push(Effect::MakeTree { name: name.clone(), life });
+            } else {
+                starts.push(Start { name: name.clone(), life, spawn_id, old_pane });
+            }
         }
         out.push(Effect::SaveTeam);
-        out.push(Effect::Launch(starts));
+        out.extend(trees);
+        if !starts.is_empty() {
+            out.push(Effect::Launch(starts));
+        }
     }
 
     /// The next life of a member that is in the roster already.
@@ -306,7 +317,7 @@ impl Lead {
             Phase::Up => return self.welcome(name, out),
             // Nobody waits for it, and whoever ended it may have looked before its pane came up.
             Phase::Ending | Phase::Waiting { .. } | Phase::Out => return self.end_late(name, out),
-            Phase::Ready => return,
+            Phase::Ready | Phase::Preparing => return,
         }
         if let Some(entry) = self.entry_mut(name) {
             entry.pid = Some(pid);
@@ -409,6 +420,9 @@ impl Lead {
             self.group_out(name, false);
             if let Some(at) = self.team.reserved.iter().position(|m| m.name == *name) {
                 let member = self.team.reserved.remove(at);
+                if super::trees::isolated(&member) {
+                    out.push(Effect::SettleTree { name: name.clone() });
+                }
                 if let (false, Some(pane_id), Some(pid)) = (batch.is_launch, member.pane_id, member.pid) {
                     out.push(Effect::ClosePane { name: name.clone(), pane_id, pid });
                 }

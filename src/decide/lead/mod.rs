@@ -11,6 +11,7 @@ mod shutdown;
 mod state;
 #[cfg(test)]
 mod tests;
+mod trees;
 
 pub use ending::{exit_of, reason};
 pub use state::{Effect, Event, EventRecord, Finish, Lead, Phase, SHUTDOWN_GRACE, Seat, Start, Why};

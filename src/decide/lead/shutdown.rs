@@ -96,7 +96,9 @@ impl Lead {
         match seat.phase {
             Phase::Out => return,
             Phase::Waiting { .. } => return self.out_while_waiting(name, Why::Shutdown, out),
-            Phase::Starting { .. } | Phase::Ready => return self.end(name, Why::Shutdown, grace, out),
+            Phase::Preparing | Phase::Starting { .. } | Phase::Ready => {
+                return self.end(name, Why::Shutdown, grace, out);
+            }
             Phase::Ending => {
                 seat.say_why(Why::Shutdown);
                 return;

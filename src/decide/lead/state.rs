@@ -12,6 +12,7 @@ use crate::model::message::{Body, Message};
 use crate::model::name::Name;
 use crate::model::team::{Exit, Member, Team};
 use crate::model::time::Timestamp;
+use crate::model::tree::Tree;
 
 /// What can happen to a lead.
 #[derive(Clone, Debug)]
@@ -22,6 +23,12 @@ pub enum Event {
     PaneStarted { name: Name, life: Life, pane_id: String, pid: u32, start_time: String },
     /// tmux could not make it.
     PaneFailed { name: Name, life: Life, error: String },
+    /// A member's work tree is there, and set up.
+    TreeReady { name: Name, life: Life, tree: Box<Tree>, reused: bool },
+    /// It could not be made.
+    TreeFailed { name: Name, life: Life, error: String },
+    /// What became of a work tree whose member has ended.
+    TreeSettled { name: Name, tree: Box<Tree>, kept: Option<String> },
     /// A life is over: its teammate and every process of it are gone (but for `left`, which cannot be ended).
     LifeEnded { name: Name, life: Life, exit: Exit, last_words: String, left: Vec<u32> },
     /// A task ran past its limit by so much that its teammate must be stuck.
@@ -58,6 +65,15 @@ pub enum Effect {
         text: String,
     },
     Launch(Vec<Start>),
+    /// Make the member's work tree, or find it again, then report `TreeReady` or `TreeFailed`.
+    MakeTree {
+        name: Name,
+        life: Life,
+    },
+    /// Remove the member's work tree if nothing was changed in it, then report `TreeSettled`.
+    SettleTree {
+        name: Name,
+    },
     /// End the teammate of this life and everything that belongs to it, then report `LifeEnded`.
     EndLife {
         name: Name,
@@ -125,6 +141,8 @@ impl EventRecord {
 /// Where a seat's current life stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
+    /// Its work tree is being made.
+    Preparing,
     /// Launched; no hello yet.
     Starting { deadline: Timestamp },
     /// Said hello; its batch is not complete yet.
@@ -262,6 +280,9 @@ impl Lead {
                 self.pane_started(&name, life, pane_id, pid, start_time, now, &mut out);
             }
             Event::PaneFailed { name, life, error } => self.pane_failed(&name, life, &error, now, &mut out),
+            Event::TreeReady { name, life, tree, reused } => self.tree_ready(&name, life, *tree, reused, now, &mut out),
+            Event::TreeFailed { name, life, error } => self.tree_failed(&name, life, &error, now, &mut out),
+            Event::TreeSettled { name, tree, kept } => self.tree_settled(&name, &tree, kept, &mut out),
             Event::LifeEnded { name, life, exit, last_words, left } => {
                 self.life_ended(&name, life, exit, &last_words, &left, now, &mut out);
             }

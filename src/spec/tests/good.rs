@@ -95,7 +95,13 @@ fn every_key_arrives() {
     assert_eq!(spec.report.as_deref(), root.parent().unwrap().join("audit-things.md").to_str());
     assert_eq!((spec.lead.plans, spec.lead.permissions), (Policy::Approve, Policy::Reject));
     assert_eq!(spec.lead.agent_type.as_deref(), Some("boss"));
-    let limits = LimitsSpec { max_members: 4, claims_per_member: 2, queue_depth: 10, hello: Span::secs(5) };
+    let limits = LimitsSpec {
+        max_members: 4,
+        claims_per_member: 2,
+        queue_depth: 10,
+        hello: Span::secs(5),
+        worktree: Span::secs(600),
+    };
     assert_eq!(spec.limits, limits);
     assert_eq!(spec.layout.panes_per_window, 2);
 

@@ -4,6 +4,7 @@
 pub mod command;
 pub mod worker;
 
+use crate::act::outbox::Reply;
 use crate::decide::teammate::Ended;
 use crate::model::id::{MessageId, TaskId};
 
@@ -31,6 +32,8 @@ pub enum EngineEvent {
     SuspendRefused,
     /// A task's program has ended.
     TaskEnded(Box<TaskEnd>),
+    /// A verb that takes its time has come to something.
+    Answered(Box<Reply>),
 }
 
 /// How the program of a task ended.

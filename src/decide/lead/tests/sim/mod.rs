@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::decide::teammate::{self, Ended};
 use crate::model::id::TaskId;
+use crate::model::spec::Isolation;
 use world::{Process, Sim};
 
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -175,8 +176,10 @@ impl Sim {
 
     fn asks(&mut self, verb: u8, who: &str) {
         let ask = |name, grace_ms, force| Body::ShutdownAsk { name, reason: None, grace_ms: Some(grace_ms), force };
+        let isolation = if who == "d" { Isolation::Worktree } else { Isolation::None };
+        let spawned = Box::new(with(who, |s| s.isolation = isolation));
         let body = match verb {
-            0 | 1 => Body::SpawnRequest { spawn_id: spawn_id(who), spec: Box::new(spec(who)) },
+            0 | 1 => Body::SpawnRequest { spawn_id: spawn_id(who), spec: spawned },
             2 => Body::StopRequest { name: name(who) },
             3 | 4 => Body::RestartRequest { name: name(who) },
             5 => ask(Some(name(who)), 5000, false),

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::super::*;
 use crate::decide::teammate::{self, Ended, Teammate};
-use crate::model::spec::OnShutdown;
+use crate::model::spec::{Isolation, OnShutdown};
+use crate::model::tree::Tree;
 
 /// A teammate process.
 pub struct Process {
@@ -16,9 +17,25 @@ pub struct Process {
     pub exit: Option<Exit>,
 }
 
+fn tree(name: &Name) -> Tree {
+    let path = format!("/trees/{name}");
+    let common = "/repo/.git".to_owned();
+    Tree {
+        cwd: path.clone(),
+        branch: format!("crewmux/t/{name}"),
+        base: "0".to_owned(),
+        repo: "/repo".to_owned(),
+        git_dir: format!("{common}/worktrees/main"),
+        common_dir: common,
+        path,
+    }
+}
+
 pub enum Way {
     /// Of which lead.
     Pane(Start, u64),
+    Tree(Name, Life),
+    Settle(Name),
     End(Name, Life),
     Ready(Life),
     Stops(Life),
@@ -61,7 +78,7 @@ pub struct Sim {
 impl Sim {
     pub fn new() -> Self {
         let members = vec![
-            spec("a"),
+            with("a", |s| s.isolation = Isolation::Worktree),
             with("b", |s| (s.on_shutdown, s.restart) = (OnShutdown::Ask, Restart::Always)),
             with("c", |s| (s.plan_mode_required, s.restart) = (true, Restart::Never)),
         ];
@@ -99,7 +116,7 @@ impl Sim {
         self.leads += 1;
         self.heard.clear();
         // Whoever carried an end out died with the lead; panes that tmux was asked for still come.
-        self.ways.retain(|way| !matches!(way, Way::End(..)));
+        self.ways.retain(|way| !matches!(way, Way::End(..) | Way::Tree(..) | Way::Settle(..)));
         self.lead = Lead::new(self.team.clone(), self.ledger.clone());
         let mut alive = Vec::new();
         for (life, process) in &mut self.processes {
@@ -149,6 +166,8 @@ impl Sim {
                     self.ended.insert(life);
                     self.ways.push(Way::End(name, life));
                 }
+                Effect::MakeTree { name, life } => self.ways.push(Way::Tree(name, life)),
+                Effect::SettleTree { name } => self.ways.push(Way::Settle(name)),
                 Effect::CloseMail { name, .. } => drop(self.closed.insert(name)),
                 Effect::OpenMail { name } => drop(self.closed.remove(&name)),
                 Effect::Finish(_) => self.finished = true,
@@ -304,6 +323,22 @@ impl Sim {
     pub fn goes(&mut self, way: Way, luck: usize) {
         match way {
             Way::Pane(start, lead) => self.pane(start, lead == self.leads),
+            Way::Tree(name, life) => {
+                // A launch has to come up once; later on it goes wrong now and then.
+                let failed = self.team.launched && luck.is_multiple_of(3);
+                self.heard.push_back(match failed {
+                    true => Event::TreeFailed { name, life, error: "no".to_owned() },
+                    false => {
+                        let tree = Box::new(tree(&name));
+                        Event::TreeReady { name, life, tree, reused: luck.is_multiple_of(2) }
+                    }
+                });
+            }
+            Way::Settle(name) => {
+                let kept = luck.is_multiple_of(2).then(|| "a commit".to_owned());
+                let tree = Box::new(tree(&name));
+                self.heard.push_back(Event::TreeSettled { name, tree, kept });
+            }
             Way::End(name, life) => {
                 // One reacts to its TERM, another has to be killed.
                 if luck.is_multiple_of(2) {
