@@ -16,6 +16,8 @@ mod repo;
 mod sandbox;
 mod setup;
 mod sweep;
+#[cfg(test)]
+mod tests;
 
 pub use diff::{Form, diff};
 pub use find::{find, lives};
