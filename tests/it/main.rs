@@ -19,3 +19,4 @@ mod results;
 mod smoke;
 mod tasks;
 mod tmux;
+mod worktrees;
