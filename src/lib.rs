@@ -1,7 +1,7 @@
 //! crewmux: a named team of processes in tmux panes that coordinates through plain files.
 //!
 //! The rooms, ground floor first; a room imports only what lies below it:
-//! `model` < `decide` < `os` < `store` < `spec` < `act` < `tmux` < `worktree` < `view` < `agent` < `teammate` < `lead` < `launch` < `cli`.
+//! `model` < `decide` < `os` < `sandbox` < `store` < `spec` < `act` < `tmux` < `worktree` < `view` < `agent` < `teammate` < `lead` < `launch` < `cli`.
 
 pub mod act;
 pub mod agent;
@@ -11,6 +11,7 @@ pub mod launch;
 pub mod lead;
 pub mod model;
 pub mod os;
+pub mod sandbox;
 pub mod spec;
 pub mod store;
 pub mod teammate;

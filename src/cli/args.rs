@@ -125,6 +125,8 @@ verbs! {
     Lead(lead),
     #[command(hide = true)]
     Teammate(teammate),
+    #[command(hide = true)]
+    SandboxExec(sandbox_exec),
 }
 
 /// Runs the program's own command line: parse, act, print the error, give the exit code.

@@ -38,6 +38,7 @@ pub mod reject;
 pub mod requests;
 pub mod restart;
 pub mod run;
+pub mod sandbox_exec;
 pub mod send;
 pub mod shutdown;
 pub mod spawn;

@@ -9,6 +9,7 @@ use super::error::CommandError;
 use crate::model::id::{RequestId, TaskId};
 use crate::model::message::Priority;
 use crate::model::name::{ALL, LEAD_ALIAS, Name, NameError};
+use crate::model::sandbox::Mode;
 use crate::model::spec::{Deliver, EngineKind, Isolation, Restart};
 use crate::model::task::TaskStatus;
 
@@ -50,6 +51,10 @@ fn one_of<T: Copy + Send + Sync + 'static>(words: &'static [(&'static str, T)]) 
 
 pub fn engine() -> impl TypedValueParser<Value = EngineKind> {
     one_of(&[("command", EngineKind::Command), ("worker", EngineKind::Worker)])
+}
+
+pub fn sandbox() -> impl TypedValueParser<Value = Mode> {
+    one_of(&[("off", Mode::Off), ("read-only", Mode::ReadOnly), ("workspace-write", Mode::WorkspaceWrite)])
 }
 
 pub fn deliver() -> impl TypedValueParser<Value = Deliver> {

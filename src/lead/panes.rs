@@ -1,22 +1,13 @@
 //! What runs in which pane, and what its border says.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::decide::lead::Start;
 use crate::model::name::Name;
 use crate::model::team::Member;
-use crate::os::process::ProcessId;
+use crate::os::process::{ProcessId, own_binary};
 use crate::tmux::PaneSpec;
-
-/// The running binary, also after it was replaced on disk by a newer build.
-pub(super) fn own_binary() -> std::io::Result<PathBuf> {
-    let exe = std::env::current_exe()?;
-    match exe.to_str().and_then(|s| s.strip_suffix(" (deleted)")) {
-        Some(path) => Ok(PathBuf::from(path)),
-        None => Ok(exe),
-    }
-}
 
 /// The lead's own pane.
 ///

@@ -5,6 +5,7 @@ pub mod id;
 pub mod message;
 pub mod name;
 pub mod request;
+pub mod sandbox;
 pub mod spec;
 pub mod task;
 pub mod team;

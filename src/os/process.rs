@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
@@ -74,6 +75,18 @@ impl Stat {
             threads: unsigned(field(20)?)?,
             start_time: field(22)?.parse().ok()?,
         })
+    }
+}
+
+/// The running binary, also after it was replaced on disk by a newer build.
+///
+/// # Errors
+/// When `/proc` does not tell it.
+pub fn own_binary() -> io::Result<PathBuf> {
+    let exe = std::env::current_exe()?;
+    match exe.to_str().and_then(|s| s.strip_suffix(" (deleted)")) {
+        Some(path) => Ok(PathBuf::from(path)),
+        None => Ok(exe),
     }
 }
 

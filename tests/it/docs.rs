@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::support::Crew;
 
 /// From the ground up; a room imports only what stands before it.
-const ROOMS: [&str; 14] = [
-    "model", "decide", "os", "store", "spec", "act", "tmux", "worktree", "view", "agent", "teammate", "lead", "launch",
+const ROOMS: [&str; 15] = [
+    "model", "decide", "os", "sandbox", "store", "spec", "act", "tmux", "worktree", "view", "agent", "teammate", "lead", "launch",
     "cli",
 ];
 /// Longest file under `src/`, in lines.
