@@ -2,14 +2,17 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
-use super::args::Globals;
+use clap::Parser;
+
 use super::error::CommandError;
 use super::values;
 use crate::sandbox::{Mode, Policy, exec};
 
 /// Run a program under a sandbox policy
-#[derive(clap::Args, Debug)]
+#[derive(Parser, Debug)]
+#[command(name = crate::sandbox::VERB)]
 pub struct Args {
     /// What it may write
     #[arg(long, value_parser = values::sandbox())]
@@ -31,23 +34,29 @@ pub struct Args {
     pub argv: Vec<OsString>,
 }
 
-pub fn run(args: &Args, _globals: &Globals) -> Result<(), CommandError> {
+/// Becomes the program. Where it returns, the code is one that a shell would give: whoever started it takes it for the
+/// program's.
+pub fn run(args: &[OsString]) -> ExitCode {
+    let args = match Args::try_parse_from(args) {
+        Ok(args) => args,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(2);
+        }
+    };
     let policy = Policy {
         mode: args.mode,
-        writable: args.writable.clone(),
+        writable: args.writable,
         unix_sockets: args.unix_sockets,
         network: args.network,
         fallback_off: args.fallback_off,
     };
     match exec(&args.argv, &policy) {
         Ok(never) => match never {},
-        // The code that a shell would give: whoever started it takes this for the program's.
         Err(error) => {
-            let code = error.code();
             let shown = CommandError::failed("cannot start the program in its sandbox").cause(&error);
-            let hint = error.hint();
-            hint.into_iter().fold(shown, CommandError::hint).print(false);
-            std::process::exit(code.into())
+            error.hint().into_iter().fold(shown, CommandError::hint).print(false);
+            ExitCode::from(error.code())
         }
     }
 }
