@@ -8,8 +8,8 @@ use crate::support::Crew;
 
 /// From the ground up; a room imports only what stands before it.
 const ROOMS: [&str; 15] = [
-    "model", "decide", "os", "sandbox", "store", "spec", "act", "tmux", "worktree", "view", "agent", "teammate", "lead", "launch",
-    "cli",
+    "model", "decide", "os", "sandbox", "store", "spec", "act", "tmux", "worktree", "view", "agent", "teammate",
+    "lead", "launch", "cli",
 ];
 /// Longest file under `src/`, in lines.
 const MOST_LINES: usize = 500;
