@@ -1,7 +1,7 @@
 //! What runs in which pane, and what its border says.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::decide::lead::Start;
 use crate::model::name::Name;
