@@ -3,8 +3,12 @@
 //!
 //! It knows a team only as a client of `act`: what it may do there is decided by that door and not here.
 
+pub mod filter;
 pub mod id;
+pub mod notification;
 pub mod permission;
+pub mod queue;
+pub mod spawn;
 pub mod tools;
 pub mod wire;
 

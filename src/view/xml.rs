@@ -10,35 +10,71 @@ use quick_xml::events::BytesText;
 
 use crate::model::message::Report;
 use crate::model::name::AgentId;
+use crate::model::task::Usage;
+
+/// What a notification says.
+#[derive(Clone, Copy, Debug)]
+pub struct Notification<'a> {
+    pub task_id: &'a str,
+    /// The id of the call that asked for the work, where there was one.
+    pub tool_use_id: Option<&'a str>,
+    pub output_file: &'a str,
+    pub status: &'a str,
+    pub summary: &'a str,
+    pub result: &'a str,
+    pub usage: Option<Usage>,
+    /// Path and branch.
+    pub worktree: Option<(&'a str, &'a str)>,
+}
+
+impl Notification<'_> {
+    /// The element as text.
+    ///
+    /// # Errors
+    /// None that a writer into memory can have.
+    pub fn to_xml(&self) -> io::Result<String> {
+        let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
+        writer.create_element("task-notification").write_inner_content(|w| {
+            text(w, "task-id", self.task_id)?;
+            if let Some(id) = self.tool_use_id {
+                text(w, "tool-use-id", id)?;
+            }
+            text(w, "output-file", self.output_file)?;
+            text(w, "status", self.status)?;
+            text(w, "summary", self.summary)?;
+            text(w, "result", self.result)?;
+            if let Some(usage) = self.usage {
+                w.create_element("usage").write_inner_content(|w| {
+                    text(w, "total_tokens", &usage.total_tokens.to_string())?;
+                    text(w, "tool_uses", &usage.tool_uses.to_string())?;
+                    text(w, "duration_ms", &usage.duration_ms.to_string())
+                })?;
+            }
+            if let Some((path, branch)) = self.worktree {
+                w.create_element("worktree").write_inner_content(|w| {
+                    text(w, "worktreePath", path)?;
+                    text(w, "worktreeBranch", branch)
+                })?;
+            }
+            Ok(())
+        })?;
+        String::from_utf8(writer.into_inner()).map_err(io::Error::other)
+    }
+}
 
 /// The notification of `report` by `from`. `tool_use` is the id of the call that asked for the work, where there was one.
 pub fn task_notification(from: &AgentId, tool_use: Option<&str>, report: &Report) -> io::Result<String> {
-    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
-    writer.create_element("task-notification").write_inner_content(|w| {
-        text(w, "task-id", &from.to_string())?;
-        if let Some(id) = tool_use {
-            text(w, "tool-use-id", id)?;
-        }
-        text(w, "output-file", &report.output_file)?;
-        text(w, "status", report.status.as_str())?;
-        text(w, "summary", &summary(report))?;
-        text(w, "result", &report.result)?;
-        if let Some(usage) = report.usage {
-            w.create_element("usage").write_inner_content(|w| {
-                text(w, "total_tokens", &usage.total_tokens.to_string())?;
-                text(w, "tool_uses", &usage.tool_uses.to_string())?;
-                text(w, "duration_ms", &usage.duration_ms.to_string())
-            })?;
-        }
-        if let Some(worktree) = &report.worktree {
-            w.create_element("worktree").write_inner_content(|w| {
-                text(w, "worktreePath", &worktree.path)?;
-                text(w, "worktreeBranch", &worktree.branch)
-            })?;
-        }
-        Ok(())
-    })?;
-    String::from_utf8(writer.into_inner()).map_err(io::Error::other)
+    Notification {
+        task_id: &from.to_string(),
+        tool_use_id: tool_use,
+        output_file: &report.output_file,
+        status: report.status.as_str(),
+        summary: &summary(report),
+        result: &report.result,
+        usage: report.usage,
+        worktree: report.worktree.as_ref().map(|w| (w.path.as_str(), w.branch.as_str())),
+    }
+    .to_xml()
 }
 
 /// The format has no place of its own for the error, so it is told in the summary.
@@ -74,7 +110,6 @@ mod tests {
     use super::*;
     use crate::model::message::{ReportStatus, Worktree};
     use crate::model::name::Name;
-    use crate::model::task::Usage;
 
     fn from() -> AgentId {
         AgentId::new(Name::parse("researcher").unwrap(), Name::parse("audit").unwrap())
