@@ -3,6 +3,7 @@
 //!
 //! It knows a team only as a client of `act`: what it may do there is decided by that door and not here.
 
+pub mod definition;
 pub mod filter;
 pub mod id;
 pub mod notification;

@@ -117,6 +117,7 @@ verbs! {
     Logs(logs),
     Capture(capture),
     Teams(teams),
+    Agents(agents),
     Ready(ready),
     Doctor(doctor),
     Completions(completions),

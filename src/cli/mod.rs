@@ -19,6 +19,7 @@ pub mod text;
 pub mod usage;
 pub mod values;
 
+pub mod agents;
 pub mod approve;
 pub mod attach;
 pub mod capture;

@@ -71,7 +71,8 @@ impl Launch {
     }
 }
 
-fn spec_error(error: &spec::SpecError) -> CommandError {
+/// Mistakes in a file that a person wrote, the offending text underlined.
+pub(in crate::cli) fn spec_error(error: &spec::SpecError) -> CommandError {
     let mut out = CommandError::new(ErrorKind::Usage, error.to_string());
     if !error.mistakes().is_empty() {
         let width = output::stdout_width().unwrap_or(100).clamp(60, 120);

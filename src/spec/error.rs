@@ -23,21 +23,25 @@ pub struct Mistake {
 
 impl Mistake {
     /// A mistake that lies in no place of the file.
-    pub(super) fn nowhere(message: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn nowhere(message: impl Into<String>) -> Self {
         Self { message: message.into(), labels: Vec::new(), help: None }
     }
 
     /// A mistake at `at`; `label` stands under the underlined text.
-    pub(super) fn at(at: Range<usize>, message: impl Into<String>, label: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn at(at: Range<usize>, message: impl Into<String>, label: impl Into<String>) -> Self {
         Self { message: message.into(), labels: vec![(at, label.into())], help: None }
     }
 
-    pub(super) fn and(mut self, at: Range<usize>, label: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn and(mut self, at: Range<usize>, label: impl Into<String>) -> Self {
         self.labels.push((at, label.into()));
         self
     }
 
-    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
@@ -57,13 +61,15 @@ pub struct SpecError {
 
 impl SpecError {
     /// A spec that could not even be read or found.
-    pub(super) fn plain(message: impl Into<String>, help: Option<String>) -> Self {
+    #[must_use]
+    pub fn plain(message: impl Into<String>, help: Option<String>) -> Self {
         let mistake = Mistake { message: message.into(), labels: Vec::new(), help };
         Self { name: String::new(), text: Arc::from(""), mistakes: vec![mistake] }
     }
 
     /// Mistakes in `text`, which people know as `name`. The same mistake found by two ways is kept once.
-    pub(super) fn in_text(name: &str, text: &str, mut mistakes: Vec<Mistake>) -> Self {
+    #[must_use]
+    pub fn in_text(name: &str, text: &str, mut mistakes: Vec<Mistake>) -> Self {
         mistakes.sort_by_key(Mistake::start);
         let mut seen: Vec<Mistake> = Vec::with_capacity(mistakes.len());
         for mistake in mistakes {
@@ -236,7 +242,8 @@ fn printable(text: &str) -> String {
 }
 
 /// A piece of a person's text inside a message: in backticks, shortened, made harmless.
-pub(super) fn quote(text: &str) -> String {
+#[must_use]
+pub fn quote(text: &str) -> String {
     const MOST: usize = 60;
     let mut out = String::from("`");
     for (i, c) in text.chars().enumerate() {

@@ -13,9 +13,10 @@ mod task;
 mod team;
 mod vars;
 
-pub use error::{Mistake, SpecError};
+pub use error::{Mistake, SpecError, quote};
 pub use find::{Found, find, list};
 pub use load::{LoadOptions, MAX_SPEC_BYTES, SPEC_VERSION, load, parse};
+pub use suggest::{did_you_mean, nearest};
 
 #[cfg(test)]
 mod tests;

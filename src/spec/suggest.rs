@@ -4,7 +4,8 @@
 const ALIKE: f64 = 0.8;
 
 /// The known word most like `word`, if one is like it at all.
-pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     known
         .into_iter()
@@ -21,7 +22,8 @@ fn likeness(a: &str, b: &str) -> f64 {
 }
 
 /// "did you mean `x`?", else the known words.
-pub(super) fn did_you_mean(word: &str, what: &str, known: &[&str]) -> String {
+#[must_use]
+pub fn did_you_mean(word: &str, what: &str, known: &[&str]) -> String {
     match nearest(word, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if known.is_empty() => format!("there is no {what}"),

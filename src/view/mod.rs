@@ -1,5 +1,6 @@
 //! What people look at: text tables, the feed, the lead's screen. The structs here are the documented `--json` shapes.
 
+pub mod agents;
 pub mod answers;
 pub mod dashboard;
 pub mod feed;

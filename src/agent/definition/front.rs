@@ -48,8 +48,12 @@ pub(super) fn split(text: &str) -> Result<Parts<'_>, Mistake> {
     let first = text.split_inclusive('\n').next().unwrap_or_default();
     if first.trim_end() != "---" {
         let end = first.trim_end().len();
-        return Err(Mistake::at(0..end.max(1).min(text.len()), "a definition begins with front matter", "`---` is wanted here")
-            .help("the file begins with `---`, then `name: …` and `description: …`, then `---`, then the prompt"));
+        return Err(Mistake::at(
+            0..end.max(1).min(text.len()),
+            "a definition begins with front matter",
+            "`---` is wanted here",
+        )
+        .help("the file begins with `---`, then `name: …` and `description: …`, then `---`, then the prompt"));
     }
     let mut at = first.len();
     for line in text[first.len()..].split_inclusive('\n') {

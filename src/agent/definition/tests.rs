@@ -99,23 +99,24 @@ fn every_mistake_is_told_at_its_place() {
     fails("Look.\n", &["a.md:1:1: a definition begins with front matter"]);
     fails("", &["a.md:1:1: a definition begins with front matter"]);
     fails("---\nname: x\n", &["a.md:1:1: the front matter has no end"]);
-    fails("---\n---\nLook.\n", &[
-        "a.md:1:1: the front matter has no `name`",
-        "a.md:1:1: the front matter has no `description`",
-    ]);
+    fails(
+        "---\n---\nLook.\n",
+        &["a.md:1:1: the front matter has no `name`", "a.md:1:1: the front matter has no `description`"],
+    );
     fails(&with("tool: Read\n"), &["a.md:4:1: there is no key `tool`"]);
     fails(&with("max_turns: many\n"), &["a.md:4:12: `max_turns` is a number from 1 to 10000"]);
-    fails(&with("max_turns: 0\nisolation: jail\n"), &[
-        "a.md:4:12: `max_turns` is a number from 1 to 10000",
-        "a.md:5:12: `isolation` is `none` or `worktree`",
-    ]);
+    fails(
+        &with("max_turns: 0\nisolation: jail\n"),
+        &["a.md:4:12: `max_turns` is a number from 1 to 10000", "a.md:5:12: `isolation` is `none` or `worktree`"],
+    );
     fails(&with("permission_mode: yolo\n"), &["a.md:4:18: there is no permission mode `yolo`"]);
     fails(&with("background: maybe\n"), &["a.md:4:13: `background` is `true` or `false`"]);
     fails(&with("tools: Bash(git *), Read\n"), &["a.md:4:8: `Bash(git *)` is not the name of a tool"]);
     fails(&with("model:\n"), &["a.md:4:1: `model` has no value"]);
-    fails("---\nname: ../x\ndescription: d\n---\nLook.\n", &[
-        "a.md:2:7: `../x` is not a name: it starts with '.'; a name starts with a letter, a digit or `_`",
-    ]);
+    fails(
+        "---\nname: ../x\ndescription: d\n---\nLook.\n",
+        &["a.md:2:7: `../x` is not a name: it starts with '.'; a name starts with a letter, a digit or `_`"],
+    );
     fails("---\nname: fork\ndescription: d\n---\nLook.\n", &["a.md:2:7: the name `fork` is taken"]);
     fails("---\nname: x\ndescription: d\n---\n", &["a.md:1:1: the definition has no prompt"]);
 }
