@@ -154,6 +154,7 @@ pub fn built_in() -> Vec<Definition> {
     };
     let verification = Row {
         disallowed: &["Edit", "Write", "NotebookEdit", "Agent", "ExitPlanMode"],
+        mode: Mode::ReadOnly,
         writes: Writes::OwnTmp,
         ..row(
             VERIFICATION,

@@ -85,7 +85,7 @@ fn loose_description(yaml: &str) -> Option<Loose> {
         if value.is_empty() || value.starts_with(own_meaning) || goes_on {
             return None;
         }
-        let start = begin + line.find(value)?;
+        let start = begin + "description:".len() + (rest.len() - rest.trim_start().len());
         return Some(Loose { value: start..start + value.len(), text: value.replace("\\n", "\n") });
     }
     None

@@ -30,7 +30,7 @@ fn the_table_of_what_is_built_in() {
     general-purpose | all | 50 | inherit | bubble
     Explore | Glob, Grep, Read, Bash | 25 | small | read-only
     Plan | Glob, Grep, Read, Bash | 50 | inherit | read-only
-    verification | all but Edit, Write, NotebookEdit, Agent, ExitPlanMode | 50 | inherit | bubble
+    verification | all but Edit, Write, NotebookEdit, Agent, ExitPlanMode | 50 | inherit | read-only
     worker | Read, Write, Edit, NotebookEdit, Glob, Grep, Bash, WebFetch, WebSearch, TodoWrite, Skill, ToolSearch, StructuredOutput, EnterWorktree, ExitWorktree | 50 | inherit | accept_edits
     fork | all | 200 | inherit | bubble
     ");
@@ -115,7 +115,7 @@ fn every_mistake_is_told_at_its_place() {
     fails(&with("model:\n"), &["a.md:4:1: `model` has no value"]);
     fails(
         "---\nname: ../x\ndescription: d\n---\nLook.\n",
-        &["a.md:2:7: `../x` is not a name: it starts with '.'; a name starts with a letter, a digit or `_`"],
+        &["a.md:2:7: `../x` is not a name: it contains '/'; letters, digits, `-`, `_` and `.` are allowed"],
     );
     fails("---\nname: fork\ndescription: d\n---\nLook.\n", &["a.md:2:7: the name `fork` is taken"]);
     fails("---\nname: x\ndescription: d\n---\n", &["a.md:1:1: the definition has no prompt"]);
