@@ -7,8 +7,10 @@ use super::error::{CommandError, ErrorKind, ResultExt};
 use super::values;
 use super::{output, team};
 use crate::act::{Desk, Verb};
+use crate::launch;
 use crate::model::id::SpawnId;
 use crate::model::name::Name;
+use crate::model::sandbox::{Fallback, Mode, Network, UnixSockets};
 use crate::model::spec::{Deliver, EngineKind, Isolation, OnShutdown, Restart};
 use crate::model::spec::{MemberSpec, palette};
 use crate::model::time::Span;
@@ -60,6 +62,9 @@ pub struct Args {
     /// Whether it shares the folder or gets a git work tree and a branch of its own
     #[arg(long, value_parser = values::isolation())]
     pub isolation: Option<Isolation>,
+    /// What its programs may write; `off` for `command`, else `workspace-write`
+    #[arg(long, value_parser = values::sandbox())]
+    pub sandbox: Option<Mode>,
     /// What it can do, for tasks that require it; may be repeated
     #[arg(long, value_name = "WORD")]
     pub capability: Vec<String>,
@@ -117,6 +122,11 @@ impl Args {
             durable: false,
             isolation: self.isolation.unwrap_or_default(),
             setup: None,
+            sandbox: self.sandbox.unwrap_or(Mode::of_engine(engine)),
+            state_dirs: Vec::new(),
+            unix_sockets: UnixSockets::default(),
+            network: Network::default(),
+            sandbox_fallback: Fallback::default(),
             extra: Map::new(),
         })
     }
@@ -138,6 +148,7 @@ const AROUND: Duration = Duration::from_secs(60);
 pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     let mut client = team::open(globals)?;
     let spec = args.member_spec(&mut client.desk)?;
+    launch::can_confine([&spec])?;
     let limits = client.desk.team()?.settings.limits.clone();
     let tree = if spec.isolation == Isolation::Worktree { limits.worktree.0 } else { Duration::ZERO };
     let patience = limits.hello.0.saturating_add(tree).saturating_add(AROUND);

@@ -99,6 +99,7 @@ pub(super) fn close_files(dir: &TeamDir) -> Result<(), ActError> {
     for name in dir.members_on_disk()? {
         let member = dir.member(&name);
         mailbox::close(&member, reason)?;
+        member.clear_tmp()?;
         bury_unread(dir, &member, &name, reason)?;
         for path in [member.outbox(), member.replies()] {
             if path.exists() {

@@ -2,11 +2,13 @@
 //! after there is none. Whoever works here holds the team's lock for as long as it does.
 
 mod clear;
+mod confine;
 mod down;
 mod hold;
 mod make;
 mod up;
 
+pub use confine::can_confine;
 pub use down::{DownOptions, Downed, down, start_take_down};
 pub use hold::Hold;
 pub use up::{Step, Up, UpOptions, resume, resume_held, up};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{Hold, clear, make, of_tmux, runtime};
+use super::{Hold, clear, confine, make, of_tmux, runtime};
 use crate::act::{ActError, Desk, client};
 use crate::lead::lead_pane;
 use crate::model::name::Name;
@@ -57,12 +57,14 @@ pub struct Up {
 /// Nothing of the team is left then.
 pub fn up(home: &Home, spec: &TeamSpec, options: UpOptions<'_>) -> Result<Up, ActError> {
     let name = &spec.name;
+    confine::can_confine(&spec.members)?;
     let hold = Hold::take(home, name, "crewmux up")?;
     let mut notes = Vec::new();
     make_room(home, name, &mut notes)?;
 
     let tmux = Tmux::new(free_socket(&home.socket_dir(name)?));
     runtime()?.block_on(tmux.version()).map_err(|e| of_tmux("use tmux", &e))?;
+    notes.extend(confine::note(home, &spec.members));
     let dir = make::make(home, spec, &tmux.socket().to_string_lossy(), options.tied)?;
     let launched =
         start_lead(home, name, Path::new(&spec.cwd), &tmux, None).and_then(|()| wait_launched(&dir, name, options));

@@ -19,6 +19,7 @@ use crate::model::time::Timestamp;
 use crate::os::clock;
 use crate::os::pidfd::Pidfd;
 use crate::os::process::{self, ProcessId};
+use crate::sandbox;
 use crate::store::intake::Intake;
 use crate::store::roster::LockedRoster;
 use crate::store::{Durability, Home, Journal, Lease, LeaseText, StateLog, StoreError, Watch, lease};
@@ -122,6 +123,7 @@ impl Process {
             != (team.tmux.server_pid, &team.tmux.server_start, &team.tmux.boot_id);
         let mut lead = Lead::new(team, ledger.view()?.0.clone());
         lead.tmux_lost = tmux_lost;
+        lead.confines = sandbox::support().files;
         // What an earlier lead saw on the board is in the events already; the first one tells of all.
         if lead.team.launched {
             desk.board.view().map_err(LeadError::from)?;

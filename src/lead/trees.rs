@@ -157,6 +157,7 @@ impl Job {
             planning: self.member.plan_mode_required && self.member.plan_id.is_none(),
             plan_id: self.member.plan_id,
             tree: Some(tree),
+            tmp: None,
         };
         let env = crate::teammate::whole_env(&who, spec, &self.env, None)
             .map_err(|e| format!("cannot read {}: {e}", self.env.display()))?;

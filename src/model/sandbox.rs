@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::spec::EngineKind;
+use super::spec::{EngineKind, MemberSpec};
 
 /// What a program may write. Reads are not confined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,9 +72,33 @@ pub enum Fallback {
     Off,
 }
 
+impl MemberSpec {
+    /// What a life of this member is confined to, on a kernel that can confine or on one that cannot.
+    #[must_use]
+    pub fn confinement(&self, planning: bool, kernel: bool) -> Mode {
+        match self.sandbox_fallback {
+            Fallback::Off if !kernel => Mode::Off,
+            // Where the kernel cannot, nothing of it runs: there is nobody of whom this would be untrue.
+            _ => self.sandbox.now(planning),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_member_that_may_falls_back() {
+        let spec = |fallback: &str| -> MemberSpec {
+            let json = serde_json::json!({"name": "a", "cwd": "/", "sandbox": "workspace-write", "sandbox_fallback": fallback});
+            serde_json::from_value(json).expect("a member")
+        };
+        assert_eq!(spec("off").confinement(false, false), Mode::Off);
+        assert_eq!(spec("off").confinement(true, false), Mode::Off);
+        assert_eq!(spec("off").confinement(true, true), Mode::ReadOnly);
+        assert_eq!(spec("refuse").confinement(false, false), Mode::WorkspaceWrite);
+    }
 
     #[test]
     fn planning_is_read_only_whatever_comes_after() {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::name::Name;
+use super::sandbox::{Fallback, Mode, Network, UnixSockets};
 use super::time::Span;
 
 /// How a teammate drives its program.
@@ -168,6 +169,18 @@ pub struct MemberSpec {
     /// `true`: `fast` appends are not enough for this member's mail.
     #[serde(default)]
     pub durable: bool,
+    /// What its programs may write; while it plans they may write nothing.
+    #[serde(default)]
+    pub sandbox: Mode,
+    /// What they may write besides; absolute.
+    #[serde(default)]
+    pub state_dirs: Vec<String>,
+    #[serde(default)]
+    pub unix_sockets: UnixSockets,
+    #[serde(default)]
+    pub network: Network,
+    #[serde(default)]
+    pub sandbox_fallback: Fallback,
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }

@@ -109,6 +109,21 @@ pub struct Member {
     pub extra: Map<String, Value>,
 }
 
+impl Member {
+    /// Whether it may only plan: it must, and no plan of it was approved yet.
+    #[must_use]
+    pub fn plans(&self) -> bool {
+        self.plan_mode_required && self.plan_id.is_none()
+    }
+
+    /// Writes down what confines its life, on a kernel that can or one that cannot.
+    pub fn confine(&mut self, kernel: bool) {
+        if let Some(spec) = &self.spec {
+            self.sandbox = spec.confinement(self.plans(), kernel).as_str().to_owned();
+        }
+    }
+}
+
 /// How a life of a member ended; `exit.json` and the roster hold the same.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exit {

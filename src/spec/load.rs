@@ -32,6 +32,8 @@ pub struct LoadOptions {
     pub set: Vec<(String, String)>,
     /// The directory crewmux was started from; the team's when there is no `cwd`.
     pub started_in: PathBuf,
+    /// What a leading `~` stands for.
+    pub home: Option<PathBuf>,
     /// `PATH`, where programs that are bare words are looked for.
     pub path: Option<OsString>,
     /// The folder of the running binary, which children find first on their `PATH`.
@@ -42,13 +44,14 @@ impl LoadOptions {
     /// Options that add nothing, with nothing on `PATH`.
     #[must_use]
     pub fn new(started_in: PathBuf) -> Self {
-        Self { name: None, cwd: None, set: Vec::new(), started_in, path: None, bin_dir: None }
+        Self { name: None, cwd: None, set: Vec::new(), started_in, home: None, path: None, bin_dir: None }
     }
 
     /// Options that add nothing but where this process runs and its `PATH`.
     pub fn from_env() -> std::io::Result<Self> {
         let bin_dir = std::env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_path_buf));
-        Ok(Self { path: std::env::var_os("PATH"), bin_dir, ..Self::new(std::env::current_dir()?) })
+        let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        Ok(Self { home, path: std::env::var_os("PATH"), bin_dir, ..Self::new(std::env::current_dir()?) })
     }
 }
 
@@ -57,6 +60,7 @@ pub(super) struct Places {
     pub cwd: PathBuf,
     pub root: PathBuf,
     pub spec_dir: PathBuf,
+    pub home: Option<PathBuf>,
     /// What children find on `PATH`, before a member's own `env` changes it.
     pub path: OsString,
 }
@@ -193,7 +197,7 @@ fn places(root: &Path, spec_dir: &Path, options: &LoadOptions) -> Result<Places,
         }
         None => path,
     };
-    let places = Places { cwd, root: absolute(root), spec_dir: absolute(spec_dir), path };
+    let places = Places { cwd, root: absolute(root), spec_dir: absolute(spec_dir), home: options.home.clone(), path };
     for dir in [&places.cwd, &places.root, &places.spec_dir] {
         if dir.to_str().is_none() {
             return Err(SpecError::plain(format!("the directory {} is not UTF-8", dir.display()), None));

@@ -11,6 +11,7 @@ use super::desk::{At, in_order};
 use super::error::{Mistake, quote};
 use super::load::Places;
 use super::program::{NoProgram, SearchPath, resolve};
+use super::sandbox;
 use super::section::{Later, Section};
 use super::suggest::nearest;
 use crate::model::name::Name;
@@ -18,7 +19,7 @@ use crate::model::spec::{
     Deliver, EngineKind, Isolation, LimitsSpec, MemberSpec, OnShutdown, Restart, is_color, palette,
 };
 
-pub(super) const MEMBER_KEYS: [&str; 21] = [
+pub(super) const MEMBER_KEYS: [&str; 26] = [
     "name",
     "engine",
     "agent_type",
@@ -40,16 +41,14 @@ pub(super) const MEMBER_KEYS: [&str; 21] = [
     "durable",
     "isolation",
     "setup",
+    "sandbox",
+    "state_dirs",
+    "unix_sockets",
+    "network",
+    "sandbox_fallback",
 ];
 /// Keys of later versions. What happens today has a word of its own where there is one, so that it can be said.
-const LATER: [Later; 6] = [
-    Later { key: "sandbox", only: Some("off") },
-    Later { key: "state_dirs", only: None },
-    Later { key: "unix_sockets", only: None },
-    Later { key: "network", only: None },
-    Later { key: "sandbox_fallback", only: None },
-    Later { key: "agent", only: None },
-];
+const LATER: [Later; 1] = [Later { key: "agent", only: None }];
 const ENGINES: [(&str, EngineKind); 2] = [("command", EngineKind::Command), ("worker", EngineKind::Worker)];
 const DELIVERS: [(&str, Deliver); 3] =
     [("mailbox", Deliver::Mailbox), ("stdin", Deliver::Stdin), ("paste", Deliver::Paste)];
@@ -156,6 +155,7 @@ fn fields(section: &Section<'_, '_>, name: Option<Name>, places: &Places) -> (Op
             }
         }
     }
+    let confined = sandbox::read(section, engine, plan_mode_required, places);
     let spec = MemberSpec {
         engine,
         agent_type: section.string("agent_type"),
@@ -177,6 +177,11 @@ fn fields(section: &Section<'_, '_>, name: Option<Name>, places: &Places) -> (Op
         durable: section.flag("durable").unwrap_or_default(),
         isolation,
         setup,
+        sandbox: confined.mode,
+        state_dirs: confined.state_dirs,
+        unix_sockets: confined.unix_sockets,
+        network: confined.network,
+        sandbox_fallback: confined.fallback,
         extra: Map::new(),
         // Last, because a member without a name is none.
         name: match name {

@@ -7,6 +7,7 @@ mod load;
 mod member;
 mod order;
 pub mod program;
+mod sandbox;
 mod section;
 mod suggest;
 mod task;

@@ -27,7 +27,7 @@ impl MemberDir {
             }
         }
         // A sandboxed program may write these two and make no others.
-        for file in [self.outbox(), lock::sidecar(&self.outbox())] {
+        for file in self.own_words() {
             files::open_or_create(&file, false).map_err(|e| StoreError::open(&file, e))?;
         }
         Ok(())
@@ -105,6 +105,32 @@ impl MemberDir {
     #[must_use]
     pub fn env(&self) -> PathBuf {
         self.path.join("state/env")
+    }
+
+    /// What a confined program of this member may write wherever it runs: its outbox and that one's lock.
+    #[must_use]
+    pub fn own_words(&self) -> [PathBuf; 2] {
+        [self.outbox(), lock::sidecar(&self.outbox())]
+    }
+
+    /// The folder for passing files of a confined program; empty between its lives.
+    #[must_use]
+    pub fn tmp(&self) -> PathBuf {
+        self.path.join("tmp")
+    }
+
+    /// Makes that folder anew.
+    pub fn fresh_tmp(&self) -> Result<()> {
+        self.clear_tmp()?;
+        files::make_dir(&self.tmp())
+    }
+
+    /// Removes it with all that is in it.
+    pub fn clear_tmp(&self) -> Result<()> {
+        match std::fs::remove_dir_all(self.tmp()) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io("remove", &self.tmp(), e)),
+            _ => Ok(()),
+        }
     }
 
     /// Answers to the member's verbs.

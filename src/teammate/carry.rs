@@ -92,6 +92,9 @@ impl Process {
         let me = std::process::id();
         let _ = tokio::task::spawn_blocking(move || end_life(&mark, &[me], Duration::from_secs(1))).await;
         self.engine = Engine::None;
+        if let Err(error) = self.context.dir.clear_tmp() {
+            tracing::warn!("cannot remove what its programs left: {error}");
+        }
         let exit = Exit {
             life: Some(self.context.place.life),
             code: ended.code,

@@ -6,6 +6,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::context::Context;
+use super::sandbox;
 use crate::model::id::{Life, RequestId, TaskId};
 use crate::model::name::{AgentId, Name};
 use crate::model::spec::MemberSpec;
@@ -51,6 +52,8 @@ pub struct Identity<'a> {
     pub planning: bool,
     pub plan_id: Option<RequestId>,
     pub tree: Option<&'a Tree>,
+    /// Where it may put passing files, where it may not do so anywhere.
+    pub tmp: Option<PathBuf>,
 }
 
 /// The whole environment of a program of this member; for one that runs a task, with the task's id and epoch.
@@ -67,6 +70,7 @@ pub(super) fn of_program(context: &Context, task: Option<(TaskId, u64)>) -> std:
         planning: context.planning,
         plan_id: context.plan_id,
         tree: context.tree.as_ref(),
+        tmp: sandbox::confines(context).then(|| context.dir.tmp()),
     };
     whole(&who, &context.spec, &context.dir.env(), task)
 }
@@ -92,6 +96,11 @@ pub fn whole(
     env.extend(spec.env.iter().map(|(k, v)| (k.into(), v.into())));
     let path = with_own_folder(env.get(OsStr::new("PATH")));
     env.insert("PATH".into(), path);
+
+    // Where everyone's temporary files lie is closed to it; whoever names a place of its own opens it by `state_dirs`.
+    for name in ["TMPDIR", "TMP", "TEMP"].into_iter().filter(|name| !spec.env.contains_key(*name)) {
+        env.extend(who.tmp.iter().map(|tmp| (name.into(), tmp.into())));
+    }
 
     let mut set = |name: &str, value: &dyn ToString| {
         env.insert(name.into(), value.to_string().into());

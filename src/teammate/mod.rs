@@ -9,6 +9,7 @@ pub mod engine;
 mod env;
 mod mail;
 mod run;
+mod sandbox;
 mod screen;
 mod status;
 mod trees;

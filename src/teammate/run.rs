@@ -11,6 +11,7 @@ use super::engine::worker::Worker;
 use super::engine::{Engine, EngineEvent};
 use super::env;
 use super::mail::{self, Inbox};
+use super::sandbox;
 use super::screen::Screen;
 use super::status::StatusFile;
 use super::trees::TreeAsk;
@@ -87,6 +88,9 @@ impl Process {
             &context.spec,
             context.planning,
         );
+        if sandbox::confines(&context) {
+            context.dir.fresh_tmp()?;
+        }
         let mut watch = Watch::start([context.dir.mail_dir()]);
         if context.spec.engine == EngineKind::Worker {
             watch.add(&context.desk.dir.tasks());
@@ -182,6 +186,7 @@ impl Process {
         argv: Vec<std::ffi::OsString>,
         task: Option<(TaskId, u64)>,
     ) -> std::io::Result<Program> {
+        let argv = crate::sandbox::wrap(argv, &sandbox::policy(&self.context)?)?;
         Ok(Program { argv, cwd: self.context.cwd(), env: env::of_program(&self.context, task)? })
     }
 

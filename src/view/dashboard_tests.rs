@@ -41,6 +41,9 @@ fn member(text: &str, state: &str, task: Option<u64>) -> MemberView {
         since: Some(Timestamp(now.0 - 72_000_000)),
         activity: None,
         color: "cyan".into(),
+        sandbox: "workspace-write".into(),
+        unconfined: false,
+        state_dirs: Vec::new(),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::act::{ActError, Desk};
 use crate::decide::lead::reason;
 use crate::model::message::Lane;
 use crate::model::name::Name;
+use crate::model::sandbox::Mode;
 use crate::model::team::{Exit, Member, State, Status};
 use crate::model::time::Timestamp;
 use crate::os::{clock, process};
@@ -95,6 +96,9 @@ fn look(dir: &MemberDir, member: &Member, joined: bool, now: Timestamp) -> Membe
         since,
         activity: said.and_then(|s| s.activity),
         color: member.color.clone(),
+        sandbox: member.sandbox.clone(),
+        unconfined: member.sandbox == Mode::Off.as_str(),
+        state_dirs: member.spec.as_ref().map_or_else(Vec::new, |spec| spec.state_dirs.clone()),
     }
 }
 

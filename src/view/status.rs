@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::plain::{Ink, Style, ago};
+use super::plain::{Ink, Lines, Style, ago, safe};
 use super::requests::{self, RequestView};
 use super::table::{Cell, Column, lines};
 use crate::model::id::TaskId;
@@ -75,6 +75,12 @@ pub struct MemberView {
     /// What it is doing, in a few words.
     pub activity: Option<String>,
     pub color: String,
+    /// What confines its programs now: `off`, `read-only` or `workspace-write`.
+    pub sandbox: String,
+    /// Whether nothing does: it is trusted as you are.
+    pub unconfined: bool,
+    /// What it may write besides.
+    pub state_dirs: Vec<String>,
 }
 
 /// The board in numbers; deleted tasks do not count.
@@ -136,10 +142,12 @@ pub fn mark(state: &str) -> (&'static str, Ink) {
     }
 }
 
-const COLUMNS: [Column; 8] = [
+/// `sandbox` says `workspace` for `workspace-write`: eighty columns have no room for more.
+const COLUMNS: [Column; 9] = [
     Column::text("member").shrinks_to(6),
     Column::text("state").shrinks_to(6),
     Column::text("engine").drops(5),
+    Column::text("sandbox").drops(7),
     Column::text("task").drops(2),
     Column::number("unread").drops(1),
     Column::number("restarts").drops(4),
@@ -168,12 +176,34 @@ fn row(member: &MemberView, now: Timestamp) -> Vec<Cell> {
         Cell::inked(member.name.as_str(), Ink::named(&member.color)),
         Cell::inked(state, ink),
         Cell::inked(&member.engine, Ink::Dim),
+        if member.unconfined {
+            Cell::inked("unconfined", Ink::Yellow)
+        } else {
+            Cell::inked(member.sandbox.trim_end_matches("-write"), Ink::Dim)
+        },
         Cell::maybe(member.task.map(|id| format!("#{id}"))),
         if member.unread == 0 { Cell::count(0) } else { Cell::inked(member.unread.to_string(), Ink::Yellow) },
         Cell::count(u64::from(member.restarts)),
         Cell::maybe(member.since.map(|since| ago(now.since(since)))),
         Cell::maybe(member.pid.map(|pid| pid.to_string())),
     ]
+}
+
+/// Who reaches further than its own folder, in words: narrow tables have no room for it.
+fn reach(status: &StatusView) -> Vec<String> {
+    let safe = |text: &str| safe(text, Lines::Escape).into_owned();
+    let free: Vec<&str> = status.members.iter().filter(|m| m.unconfined).map(|m| m.name.as_str()).collect();
+    let mut lines = Vec::new();
+    if !free.is_empty() {
+        lines.push(format!("unconfined: {}", free.join(", ")));
+    }
+    for member in status.members.iter().filter(|m| !m.unconfined && !m.state_dirs.is_empty()) {
+        lines.push(format!("{} also writes: {}", member.name, safe(&member.state_dirs.join(", "))));
+    }
+    if !lines.is_empty() {
+        lines.insert(0, String::new());
+    }
+    lines
 }
 
 /// What `status` prints.
@@ -197,6 +227,10 @@ pub fn text(status: &StatusView, style: &Style) -> String {
             out += &line;
             out.push('\n');
         }
+    }
+    for line in reach(status) {
+        out += &line;
+        out.push('\n');
     }
     if status.tasks.total() > 0 {
         out += &format!("\ntasks: {}\n", status.tasks.words());

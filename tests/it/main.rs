@@ -16,6 +16,7 @@ mod plans;
 mod requests;
 mod restarts;
 mod results;
+mod sandbox;
 mod smoke;
 mod tasks;
 mod tmux;

@@ -18,10 +18,11 @@ while :; do
 done
 "#;
 
+/// Planning writes nothing; the folder is opened for what these tests want to know of it.
 fn plan(command: &str) -> String {
     format!(
         "v = 1\nname = \"planned\"\n[[member]]\nname = \"maker\"\nengine = \"command\"\nplan_mode_required = true\n\
-         command = {command}\nexecute = [\"sh\", \"-c\", \"crewmux plan show $CREWMUX_PLAN_ID >made; exec sleep 1000\"]\n"
+         state_dirs = [\".\"]\ncommand = {command}\nexecute = [\"sh\", \"-c\", \"crewmux plan show $CREWMUX_PLAN_ID >made; exec sleep 1000\"]\n"
     )
 }
 

@@ -7,7 +7,7 @@ use crate::support::{Crew, Ran, until};
 /// A team of a puppet that plans and a puppet that is nobody to it.
 fn planners(crew: &Crew) -> String {
     format!(
-        "v = 1\nname = \"plans\"\n{}plan_mode_required = true\n\
+        "v = 1\nname = \"plans\"\n{}plan_mode_required = true\nstate_dirs = [\".\"]\n\
          execute = [\"sh\", \"-c\", \"env | grep ^CREWMUX_PLAN | sort >executing; echo end >>executing; exec sleep 1000\"]\n{}",
         crew.puppet("planner"),
         crew.puppet("stranger")

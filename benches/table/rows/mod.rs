@@ -5,6 +5,7 @@ use super::table::Line;
 
 pub mod append;
 pub mod claim;
+pub mod confined;
 pub mod down;
 pub mod handed;
 pub mod idle;
@@ -15,7 +16,7 @@ pub mod up;
 
 type Row = (&'static str, fn() -> Fallible<Vec<Line>>);
 
-pub const ROWS: [Row; 9] = [
+pub const ROWS: [Row; 10] = [
     ("append", append::row),
     ("handed", handed::row),
     ("send", send::row),
@@ -25,4 +26,5 @@ pub const ROWS: [Row; 9] = [
     ("idle", idle::row),
     ("killed", killed::row),
     ("down", down::row),
+    ("confined", confined::row),
 ];

@@ -31,7 +31,7 @@ impl Member {
             plan_mode_required: spec.plan_mode_required,
             cwd: spec.cwd.clone(),
             worktree: None,
-            sandbox: "off".to_owned(),
+            sandbox: spec.confinement(spec.plan_mode_required, true).as_str().to_owned(),
             pane_id: None,
             pid: None,
             start_time: None,
@@ -52,6 +52,10 @@ impl Lead {
     pub fn begin(&mut self, alive: &[Name], lead_life: Life, now: Timestamp) -> Vec<Effect> {
         let mut out = Vec::new();
         self.team.lead_life = lead_life;
+        // The roster may come from another boot, and from another kernel.
+        for member in self.team.members.iter_mut().chain(&mut self.team.reserved) {
+            member.confine(self.confines);
+        }
         let members: Vec<Member> = self.team.teammates().cloned().collect();
         for member in members {
             let Some(life) = member.life else { continue };
@@ -225,7 +229,9 @@ impl Lead {
             return self.reply_with_hint(asker, 7, error, hint, Value::Null, out);
         }
         let team = self.team.name.clone();
-        self.team.reserved.push(Member::reserve(spec, &team, spawn_id, now));
+        let mut member = Member::reserve(spec, &team, spawn_id, now);
+        member.confine(self.confines);
+        self.team.reserved.push(member);
         self.batches.insert(spawn_id, Batch { askers: vec![asker], ..Batch::default() });
         out.push(Effect::Log(EventRecord::of("member_reserved", &name).with("spawn_id", spawn_id)));
         self.launch(&[name], spawn_id, now, out);

@@ -155,6 +155,7 @@ impl Lead {
             if planning {
                 if let Some(member) = self.team.member_mut(&request.member) {
                     member.plan_id = Some(*id);
+                    member.confine(self.confines);
                     out.push(Effect::SaveTeam);
                 }
                 if let Some(seat) = self.seats.get_mut(&request.member)
@@ -250,6 +251,7 @@ impl Lead {
                 && let Some(member) = self.team.members.iter_mut().find(|m| m.name == *name)
             {
                 member.plan_id = Some(plan.id);
+                member.confine(self.confines);
             }
         }
         // A planning life whose plan was approved before the crash is still to be replaced.

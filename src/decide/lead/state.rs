@@ -241,6 +241,8 @@ pub struct Lead {
     pub(super) starts: u64,
     /// The tmux server that the roster names is not the one this lead runs on.
     pub tmux_lost: bool,
+    /// The kernel can confine programs.
+    pub confines: bool,
     pub(super) maker_gone: bool,
     pub(super) finished: bool,
 }
@@ -266,6 +268,7 @@ impl Lead {
             groups: Vec::new(),
             starts: 0,
             tmux_lost: false,
+            confines: true,
             maker_gone: false,
             finished: false,
         }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{Project, program};
 use crate::model::name::Name;
+use crate::model::sandbox::{Fallback, Mode, Network, UnixSockets};
 use crate::model::spec::{Deliver, EngineKind, LimitsSpec, OnShutdown, Policy, Restart};
 use crate::model::time::Span;
 use crate::spec::load;
@@ -57,7 +58,11 @@ color = "#ff8800"
 model = "m"
 durable = true
 isolation = "none"
-sandbox = "off"
+sandbox = "read-only"
+state_dirs = ["~", "~/bin", "sub"]
+unix_sockets = "allow"
+network = "off"
+sandbox_fallback = "off"
 
 [[member]]
 name = "work"
@@ -120,6 +125,11 @@ fn every_key_arrives() {
     assert_eq!(scan.pass_env, ["TOKEN"]);
     assert_eq!((scan.color.as_deref(), scan.model.as_deref()), (Some("#ff8800"), Some("m")));
     assert!(scan.extra.is_empty());
+    assert_eq!((scan.sandbox, work.sandbox), (Mode::ReadOnly, Mode::WorkspaceWrite));
+    assert_eq!(scan.state_dirs, [root.to_str().unwrap(), &project.path("bin"), &project.path("sub")]);
+    assert_eq!((scan.unix_sockets, work.unix_sockets), (UnixSockets::Allow, UnixSockets::Deny));
+    assert_eq!((scan.network, work.network), (Network::Off, Network::On));
+    assert_eq!((scan.sandbox_fallback, work.sandbox_fallback), (Fallback::Off, Fallback::Refuse));
 
     assert_eq!((work.engine, work.restart), (EngineKind::Worker, Restart::Never));
     assert_eq!(work.capabilities, ["any"]);

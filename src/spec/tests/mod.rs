@@ -29,6 +29,7 @@ impl Project {
         program(&at("bin/data"), false);
         let mut options = LoadOptions::new(dir.path().canonicalize().unwrap());
         options.path = Some(at("bin").into_os_string());
+        options.home = Some(dir.path().to_owned());
         Self { dir, options }
     }
 
