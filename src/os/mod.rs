@@ -13,6 +13,7 @@ pub mod reap;
 pub mod relay;
 pub mod spawn;
 pub mod terminal;
+pub mod tree;
 mod watch;
 
 #[cfg(test)]

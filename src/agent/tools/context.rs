@@ -98,6 +98,8 @@ pub struct Context {
     pub sink: Arc<dyn Sink>,
     pub confine: Arc<dyn Confine>,
     pub limits: Limits,
+    /// A folder for outputs that are too long to be shown; it must be one of those that may be read.
+    pub outputs: Option<PathBuf>,
 }
 
 impl Context {
@@ -122,6 +124,7 @@ impl Context {
             sink: Arc::new(Quiet),
             confine: Arc::new(Unconfined),
             limits: Limits::default(),
+            outputs: None,
         }
     }
 
@@ -140,6 +143,12 @@ impl Context {
     #[must_use]
     pub fn mode(&self) -> Mode {
         locked(&self.here).mode
+    }
+
+    /// A file for this call's output, which is not there yet. Call ids come from a model: they name no path.
+    pub(super) fn output_file(&self) -> Option<PathBuf> {
+        let id = uuid::Uuid::new_v4().simple().to_string();
+        self.outputs.as_ref().map(|folder| folder.join(format!("{}-{}.txt", self.agent, &id[..8])))
     }
 
     pub fn show(&self, event: ToolEvent) {

@@ -9,6 +9,8 @@ pub struct Limits {
     pub input_bytes: usize,
     /// Bytes of text in one result.
     pub output_bytes: usize,
+    /// Bytes of text that Read shows.
+    pub read_bytes: usize,
     /// Lines that Read shows when it is not told how many.
     pub read_lines: usize,
     /// Bytes that Read shows of one line.
@@ -36,6 +38,7 @@ impl Default for Limits {
         Self {
             input_bytes: 4 << 20,
             output_bytes: 30_000,
+            read_bytes: 100_000,
             read_lines: 2_000,
             line_bytes: 2_000,
             file_bytes: 32 << 20,

@@ -3,14 +3,33 @@
 //! A tool never decides whether it may run: [`Registry::call`] asks [`super::permission`] first. A tool never fails the turn: what
 //! goes wrong is an [`Outcome`] that tells the model what to do next.
 
+mod ask_user;
+mod bash;
 mod context;
+mod cut;
+mod edit;
+mod exit_plan_mode;
+mod file;
 mod gate;
+mod glob;
+mod grep;
 mod input;
 mod limit;
+mod notebook;
+mod notebook_edit;
 mod outcome;
 mod path;
+mod read;
 mod registry;
+mod sandboxed;
 mod services;
+mod shell;
+mod standard;
+mod structured_output;
+#[cfg(test)]
+mod tests;
+mod todo_write;
+mod write;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -25,10 +44,13 @@ pub use limit::Limits;
 pub use outcome::{Diff, Outcome};
 pub use path::{Resolved, resolve};
 pub use registry::Registry;
+pub use sandboxed::Sandboxed;
 pub use services::{
-    Choice, Confine, NoPerson, NoTasks, Person, Quiet, Registered, ShellEnd, ShellTask, Sink, Tasks, ToolEvent,
-    Unconfined,
+    Choice, Confine, NoPerson, NoTasks, Person, Planner, Quiet, Registered, ShellEnd, ShellTask, Sink, Tasks,
+    ToolEvent, Unconfined,
 };
+
+pub use standard::{Standard, standard};
 
 /// Tools are called from any task of the current-thread runtime and may be spawned, so what they return is `Send`.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

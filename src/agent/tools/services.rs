@@ -55,6 +55,12 @@ pub trait Person: Send + Sync {
     fn judge_plan<'a>(&'a self, agent: &'a AgentId, plan: &'a str) -> BoxFuture<'a, Result<Mode, String>>;
 }
 
+/// Whoever decides on a plan in a team.
+pub trait Planner: Send + Sync {
+    /// Hands the plan in and waits: the mode to go on in, or what is to be different.
+    fn submit<'a>(&'a self, plan: &'a str) -> BoxFuture<'a, Result<Mode, String>>;
+}
+
 /// A shell that goes on while its caller does other things.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShellTask {
