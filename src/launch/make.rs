@@ -16,13 +16,15 @@ pub(super) fn make(home: &Home, spec: &TeamSpec, socket: &str, tied: bool) -> Re
     let env = crate::teammate::pack_env(std::env::vars_os());
     TeamDir::create_new::<ActError>(home, &spec.name, |staging| {
         roster::write_first(staging, &team)?;
-        let lead = Name::lead();
-        for name in team.reserved.iter().map(|m| &m.name).chain([&lead]) {
-            let dir = staging.member(name);
-            if !dir.exists() {
-                dir.create()?;
-            }
-            document::replace_bytes(&dir.env(), &env, document::Sync::Fast)?;
+        let lead = staging.member(&Name::lead());
+        if !lead.exists() {
+            lead.create()?;
+        }
+        document::replace_bytes(&lead.env(), &env, document::Sync::Fast)?;
+        for member in &team.reserved {
+            let dir = staging.member(&member.name);
+            dir.create()?;
+            document::share(&lead.env(), &dir.env())?;
         }
         journal::touch(&staging.tasks())?;
         put_tasks(staging, spec)

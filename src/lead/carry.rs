@@ -210,8 +210,7 @@ impl Process {
         }
         if !dir.env().exists() {
             // A member that joined later gets the environment that the team was launched with.
-            let launched_with = std::fs::read(self.desk.dir.member(&Name::lead()).env()).unwrap_or_default();
-            document::replace_bytes(&dir.env(), &launched_with, document::Sync::Fast).map_err(|e| e.to_string())?;
+            document::share(&self.desk.dir.member(&Name::lead()).env(), &dir.env()).map_err(|e| e.to_string())?;
         }
         Ok(dir)
     }

@@ -300,7 +300,7 @@ impl Process {
         }
         // Acting twice on the same mail is harmless (ids and lives decide), so what was at hand when a
         // lead died is acted on again by the next.
-        for waiting in self.control.begin(&ids)? {
+        for waiting in self.control.begin_to_act(&ids) {
             self.step(Event::Mail(waiting.message));
         }
         self.acts_on_mail = true;

@@ -18,15 +18,16 @@ pub struct RotatingLog {
 }
 
 impl RotatingLog {
-    /// Opens the log for its owner only; what is in it stays. The limit is in bytes.
+    /// Opens the log for its owner only; what is in it stays. One that is not there is made with its first byte: many
+    /// programs never print. The limit is in bytes.
     ///
     /// # Errors
-    /// When the file cannot be made or opened; the path is named.
+    /// When the file cannot be opened; the path is named.
     pub fn open(path: impl Into<PathBuf>, limit_bytes: u64) -> io::Result<Self> {
         let path = path.into();
-        let file = open(&path)?;
-        let size = file.metadata()?.len();
-        Ok(Self { path, limit: limit_bytes.max(1), file: Some(file), size, error: None, had_error: false })
+        let file = path.exists().then(|| open(&path)).transpose()?;
+        let size = file.as_ref().map(File::metadata).transpose()?.map_or(0, |meta| meta.len());
+        Ok(Self { path, limit: limit_bytes.max(1), file, size, error: None, had_error: false })
     }
 
     /// Appends a chunk: one write, or more when it crosses the limit.
@@ -57,7 +58,7 @@ impl RotatingLog {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
-            // The last rotation failed half-way.
+            // The first byte there is, or the last rotation failed half-way.
             None => self.file.insert(open(&self.path)?),
         };
         let mut rest = bytes;
@@ -117,6 +118,7 @@ mod tests {
         for number in 0..1000 {
             log.write(format!("line {number}\n").as_bytes());
         }
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         log.write(&[b'x'; 1234]);
         log.write(b"end\n");
         let older = dir.path().join("output.log.1");

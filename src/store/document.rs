@@ -54,6 +54,18 @@ pub fn replace_bytes(path: &Path, bytes: &[u8], sync: Sync) -> Result<()> {
     }
 }
 
+/// Gives a document that is never written over, only replaced, a second name: one file for however many have the same.
+pub fn share(from: &Path, to: &Path) -> Result<()> {
+    match fs::hard_link(from, to) {
+        Ok(()) => Ok(()),
+        // A file system without such names, or with too many of one file.
+        Err(_) => {
+            let bytes = fs::read(from).map_err(|e| StoreError::io("read", from, e))?;
+            replace_bytes(to, &bytes, Sync::Fast)
+        }
+    }
+}
+
 /// A document of at most this many bytes can be replaced by [`swap_json`]'s short way: one page, written in one piece.
 const PAGE: usize = 4096;
 

@@ -174,11 +174,22 @@ impl Intake {
     /// Takes messages out of the queue to hand them over. That they are being handed over is stored before this
     /// returns, so that a crash in between cannot lose them.
     pub fn begin(&mut self, ids: &[MessageId]) -> Result<Vec<Waiting>> {
-        let begun: HashSet<MessageId> = self.state.begin(ids).into_iter().collect();
+        let begun = self.state.begin(ids).into_iter().collect();
         if let Err(error) = self.store() {
             self.state.abandon();
             return Err(error);
         }
+        Ok(self.take_out(&begun))
+    }
+
+    /// [`Self::begin`] for one who acts on a message itself and to whom acting twice is the same as once: nothing is
+    /// stored until it has, and after a crash the message comes again as if for the first time.
+    pub fn begin_to_act(&mut self, ids: &[MessageId]) -> Vec<Waiting> {
+        let begun = self.state.begin(ids).into_iter().collect();
+        self.take_out(&begun)
+    }
+
+    fn take_out(&mut self, begun: &HashSet<MessageId>) -> Vec<Waiting> {
         // Mostly they are the first, so the queue behind them is not touched.
         let (mut taken, mut passed) = (Vec::with_capacity(begun.len()), Vec::new());
         while taken.len() < begun.len()
@@ -187,7 +198,7 @@ impl Intake {
             if begun.contains(&waiting.id) { taken.push(waiting) } else { passed.push(waiting) }
         }
         passed.into_iter().rev().for_each(|waiting| self.waiting.push_front(waiting));
-        Ok(taken)
+        taken
     }
 
     /// What was being handed over has arrived.

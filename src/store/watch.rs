@@ -10,6 +10,7 @@ use notify::{Config, EventKindMask, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::Notify;
 
 use super::look::Look;
+use crate::os::late_close::{self, LateClose};
 
 /// The net under lost events.
 pub const SLOW_LOOK: Duration = Duration::from_secs(10);
@@ -64,6 +65,8 @@ pub struct Watch {
     watcher: Option<RecommendedWatcher>,
     /// Folders that inotify does not cover.
     polled: Look,
+    /// So that whoever waits for the end of this process need not wait for the end of the watcher.
+    _late: Option<LateClose>,
 }
 
 impl Watch {
@@ -71,7 +74,9 @@ impl Watch {
     #[must_use]
     pub fn start<P: AsRef<Path>>(dirs: impl IntoIterator<Item = P>) -> Self {
         let bell = Arc::new(Bell::default());
-        let mut watch = Self { watcher: watcher(&bell), bell, polled: Look::default() };
+        let watcher = watcher(&bell);
+        let late = watcher.as_ref().and_then(|_| late_close::inotify().ok());
+        let mut watch = Self { watcher, bell, polled: Look::default(), _late: late };
         for dir in dirs {
             watch.add(dir.as_ref());
         }

@@ -131,7 +131,6 @@ impl Process {
         };
         // Not an arm of the loop below: each start of it looks through all processes of the machine.
         tokio::spawn(async move { reaper.run().await });
-        self.status.write();
         if let Err(error) = self.start_engine() {
             eprintln!("crewmux: {error}");
             self.note_in_log(&error.to_string());
@@ -202,7 +201,8 @@ impl Process {
     fn look_control(&mut self) -> Result<(), StoreError> {
         self.control.poll()?;
         while let Some(next) = self.control.waiting().front().map(|w| w.id) {
-            for waiting in self.control.begin(&[next])? {
+            // Ids, lives and requests decide, so what was at hand when a teammate died does no harm when it comes again.
+            for waiting in self.control.begin_to_act(&[next]) {
                 self.step(Event::Control(Box::new(waiting.message)));
             }
             self.control.finish_read()?;

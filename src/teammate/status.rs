@@ -12,11 +12,14 @@ use crate::store::{MemberDir, document};
 
 /// Least time between two writes.
 const PACE: Duration = Duration::from_millis(250);
+/// A member that is ready within this time never shows as starting in its own status: the roster says so already.
+const FIRST: Duration = Duration::from_millis(100);
 
 pub(super) struct StatusFile {
     dir: MemberDir,
     now: Status,
     written: Option<Status>,
+    born: Instant,
     last: Option<Instant>,
 }
 
@@ -37,7 +40,7 @@ impl StatusFile {
             children: Vec::new(),
             extra: Map::new(),
         };
-        Self { dir, now, written: None, last: None }
+        Self { dir, now, written: None, born: Instant::now(), last: None }
     }
 
     /// Takes a change over; a change of state is written at once, all else at its pace.
@@ -61,7 +64,7 @@ impl StatusFile {
                 && w.activity == self.now.activity
                 && w.queued == self.now.queued
         });
-        (!same).then(|| self.last.map_or_else(Instant::now, |last| last + PACE))
+        (!same).then(|| self.last.map_or(self.born + FIRST, |last| last + PACE))
     }
 
     pub fn write(&mut self) {
