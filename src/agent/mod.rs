@@ -5,7 +5,9 @@
 
 pub mod definition;
 pub mod filter;
+pub mod http;
 pub mod id;
+pub mod mcp_client;
 pub mod notification;
 pub mod permission;
 pub mod queue;

@@ -200,7 +200,10 @@ fn parts<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<ResultPart>, D::Error> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
     pub name: String,
+    /// Empty, and the schema null, where the provider knows the tool by its type.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
+    #[serde(default, skip_serializing_if = "Value::is_null")]
     pub input_schema: Value,
     /// Marks a tool that the provider runs itself, as web search.
     #[serde(flatten, default, skip_serializing_if = "Extra::is_empty")]

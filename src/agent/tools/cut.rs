@@ -12,7 +12,7 @@ pub(super) fn head(text: &str, bytes: usize) -> &str {
 
 /// The last part of `text` that is at most `bytes` long.
 #[must_use]
-pub(super) fn tail(text: &str, bytes: usize) -> &str {
+pub(in crate::agent) fn tail(text: &str, bytes: usize) -> &str {
     let mut start = text.len().saturating_sub(bytes);
     while !text.is_char_boundary(start) {
         start += 1;
@@ -22,7 +22,7 @@ pub(super) fn tail(text: &str, bytes: usize) -> &str {
 
 /// `text` with its middle cut out where it is longer than `bytes`; `rest` says where all of it can be had.
 #[must_use]
-pub(super) fn middle_cut(text: &str, bytes: usize, rest: &str) -> String {
+pub(in crate::agent) fn middle_cut(text: &str, bytes: usize, rest: &str) -> String {
     if text.len() <= bytes {
         return text.to_owned();
     }

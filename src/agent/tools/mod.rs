@@ -24,11 +24,16 @@ mod registry;
 mod sandboxed;
 mod services;
 mod shell;
+mod skill;
 mod standard;
 mod structured_output;
+pub mod team;
 #[cfg(test)]
 mod tests;
 mod todo_write;
+mod tool_search;
+mod web_fetch;
+mod web_search;
 mod write;
 
 use std::future::Future;
@@ -50,7 +55,13 @@ pub use services::{
     ToolEvent, Unconfined,
 };
 
+pub use skill::{Skill, SkillFile};
 pub use standard::{Standard, standard};
+pub use tool_search::ToolSearch;
+pub use web_search::WebSearch;
+
+pub(in crate::agent) use context::locked;
+pub(in crate::agent) use cut::{middle_cut, tail as last_part};
 
 /// Tools are called from any task of the current-thread runtime and may be spawned, so what they return is `Send`.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

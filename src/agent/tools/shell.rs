@@ -52,9 +52,13 @@ pub(super) enum Ended {
 impl Shell {
     /// Starts `command` where the agent stands, in the sandbox of its mode.
     pub(super) fn start(command: &str, cx: &Context) -> Result<Self, String> {
+        Self::program(vec![shell(), "-c".into(), command.into()], cx)
+    }
+
+    /// The same with a program.
+    pub(super) fn program(argv: Vec<OsString>, cx: &Context) -> Result<Self, String> {
         let here = cx.here();
         let folders: Vec<&Path> = std::iter::once(&here.cwd).chain(&here.also).map(PathBuf::as_path).collect();
-        let argv: Vec<OsString> = vec![shell(), "-c".into(), command.into()];
         let argv = cx.confine.wrap(argv, here.mode, &folders)?;
         let mark = (MARK.to_owned(), uuid::Uuid::new_v4().to_string());
         let mut env: Vec<(OsString, OsString)> = std::env::vars_os()

@@ -2,6 +2,7 @@
 
 mod bash;
 mod files;
+mod others;
 mod search;
 
 use std::collections::HashMap;
