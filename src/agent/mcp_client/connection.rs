@@ -35,8 +35,7 @@ impl Connection {
                 match handshake((out, input)).await {
                     Ok((service, tools)) => Ok(Self { service, program: Some(program), tools }),
                     Err(why) => {
-                        let words = program.last_words();
-                        program.end().await;
+                        let words = program.end().await;
                         Err(if words.is_empty() { why } else { format!("{why}; it said: {words}") })
                     }
                 }
@@ -55,14 +54,15 @@ impl Connection {
     /// Returns when the server has gone, with what it said last; or, when `stop` is over, once it is ended.
     pub(super) async fn stay(mut self, stop: impl Future<Output = ()>) -> Option<String> {
         let gone = tokio::select! {
-            () = stop => None,
-            () = closed(&self.service) => Some(self.program.as_ref().map(Program::last_words).unwrap_or_default()),
+            () = stop => false,
+            () = closed(&self.service) => true,
         };
         let _ = self.service.close_with_timeout(Duration::from_secs(1)).await;
-        if let Some(program) = self.program {
-            program.end().await;
-        }
-        gone
+        let words = match self.program {
+            Some(program) => program.end().await,
+            None => String::new(),
+        };
+        gone.then_some(words)
     }
 }
 

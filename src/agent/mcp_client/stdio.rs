@@ -22,6 +22,7 @@ const GRACE: Duration = Duration::from_millis(500);
 pub(super) struct Program {
     tree: Tree,
     words: Arc<Mutex<String>>,
+    listening: tokio::task::JoinHandle<()>,
     child: tokio::process::Child,
     _kept: Kept,
 }
@@ -43,33 +44,30 @@ impl Program {
         let missing = || std::io::Error::other("it has no standard streams");
         let (out, input) = (child.stdout.take().ok_or_else(missing)?, child.stdin.take().ok_or_else(missing)?);
         let words = Arc::<Mutex<String>>::default();
-        if let Some(mut errors) = child.stderr.take() {
-            let words = Arc::clone(&words);
-            tokio::spawn(async move {
-                let mut buffer = [0; 4096];
-                while let Ok(bytes @ 1..) = errors.read(&mut buffer).await {
-                    let mut words = locked(&words);
-                    words.push_str(&String::from_utf8_lossy(&buffer[..bytes]));
-                    *words = crate::agent::tools::last_part(&words, LAST_WORDS).to_owned();
-                }
-            });
-        }
+        let mut errors = child.stderr.take().ok_or_else(missing)?;
+        let heard = Arc::clone(&words);
+        let listening = tokio::spawn(async move {
+            let mut buffer = [0; 4096];
+            while let Ok(bytes @ 1..) = errors.read(&mut buffer).await {
+                let mut words = locked(&heard);
+                words.push_str(&String::from_utf8_lossy(&buffer[..bytes]));
+                *words = crate::agent::tools::last_part(&words, LAST_WORDS).to_owned();
+            }
+        });
         let tree = Tree { root: kept.id(), mark };
-        Ok((Self { tree, words, child, _kept: kept }, out, input))
+        Ok((Self { tree, words, listening, child, _kept: kept }, out, input))
     }
 
-    /// What it said on its errors last, in one line.
-    pub(super) fn last_words(&self) -> String {
-        let words = locked(&self.words);
-        let last: Vec<&str> = words.lines().rev().filter(|line| !line.trim().is_empty()).take(3).collect();
-        last.into_iter().rev().collect::<Vec<_>>().join(" / ")
-    }
-
-    /// Ends it and what it started. Its input is closed by then, which is how it is told.
-    pub(super) async fn end(mut self) {
+    /// Ends it and what it started; what it said on its errors last, in one line. Its input is closed by then, which is how
+    /// it is told.
+    pub(super) async fn end(mut self) -> String {
         let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
         let tree = self.tree.clone();
         let _ = tokio::task::spawn_blocking(move || tree.end(Duration::ZERO)).await;
         let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
+        let _ = tokio::time::timeout(GRACE, self.listening).await;
+        let words = locked(&self.words);
+        let last: Vec<&str> = words.lines().rev().filter(|line| !line.trim().is_empty()).take(3).collect();
+        last.into_iter().rev().collect::<Vec<_>>().join(" / ")
     }
 }
