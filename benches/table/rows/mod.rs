@@ -11,12 +11,13 @@ pub mod handed;
 pub mod idle;
 pub mod killed;
 pub mod long;
+pub mod search;
 pub mod send;
 pub mod up;
 
 type Row = (&'static str, fn() -> Fallible<Vec<Line>>);
 
-pub const ROWS: [Row; 10] = [
+pub const ROWS: [Row; 11] = [
     ("append", append::row),
     ("handed", handed::row),
     ("send", send::row),
@@ -27,4 +28,5 @@ pub const ROWS: [Row; 10] = [
     ("killed", killed::row),
     ("down", down::row),
     ("confined", confined::row),
+    ("search", search::row),
 ];

@@ -11,7 +11,9 @@ use crate::sandbox::{self, Policy};
 /// agent's own folders in the others; `bypass` confines nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Sandboxed {
-    /// What every mode may write besides: a folder for temporary files, caches.
+    /// The agent's own folder for temporary files: commands get it as `TMPDIR`, and may write it in every mode.
+    pub tmp: Option<PathBuf>,
+    /// What every mode may write besides, such as caches.
     pub always: Vec<PathBuf>,
     pub network: bool,
     pub unix_sockets: bool,
@@ -22,12 +24,16 @@ impl Confine for Sandboxed {
         mode != Mode::Bypass && sandbox::support().files
     }
 
+    fn tmp(&self) -> Option<&Path> {
+        self.tmp.as_deref()
+    }
+
     fn wrap(&self, argv: Vec<OsString>, mode: Mode, writable: &[&Path]) -> Result<Vec<OsString>, String> {
         // Where the kernel has none, the gate has asked for each command instead.
         if !self.confines(mode) {
             return Ok(argv);
         }
-        let mut folders: Vec<PathBuf> = self.always.clone();
+        let mut folders: Vec<PathBuf> = self.always.iter().chain(&self.tmp).cloned().collect();
         if !mode.is_read_only() {
             folders.extend(writable.iter().map(|folder| folder.to_path_buf()));
         }
@@ -39,5 +45,37 @@ impl Confine for Sandboxed {
             fallback_off: false,
         };
         sandbox::wrap(argv, &policy).map_err(|e| e.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_mode_has_its_folders() {
+        let dir = tempfile::tempdir().unwrap();
+        let (work, tmp) = (dir.path().join("work"), dir.path().join("tmp"));
+        std::fs::create_dir(&work).unwrap();
+        std::fs::create_dir(&tmp).unwrap();
+        let sandbox =
+            Sandboxed { tmp: Some(tmp.clone()), always: vec![dir.path().join("gone")], ..Sandboxed::default() };
+        if !sandbox::support().files {
+            eprintln!("skipped: this kernel has no Landlock");
+            return;
+        }
+        let command: Vec<OsString> = vec!["true".into()];
+        let at = |mode| {
+            let argv = sandbox.wrap(command.clone(), mode, &[&work]).unwrap();
+            let has = |path: &Path| argv.iter().any(|arg| arg == path);
+            (argv.iter().any(|arg| arg == "read-only"), has(&work), has(&tmp), argv.last() == command.last())
+        };
+        for mode in [Mode::ReadOnly, Mode::Plan] {
+            assert_eq!(at(mode), (true, false, true, true), "{mode:?}");
+        }
+        for mode in [Mode::Default, Mode::AcceptEdits, Mode::Bubble] {
+            assert_eq!(at(mode), (false, true, true, true), "{mode:?}");
+        }
+        assert_eq!(sandbox.wrap(command.clone(), Mode::Bypass, &[&work]).unwrap(), command);
     }
 }

@@ -106,6 +106,11 @@ pub trait Confine: Send + Sync {
     /// Whether commands of this mode are really kept from what the mode forbids.
     fn confines(&self, mode: Mode) -> bool;
 
+    /// A folder for temporary files that commands may write in every mode.
+    fn tmp(&self) -> Option<&Path> {
+        None
+    }
+
     /// The command that runs `argv` confined. `writable` are the folders that the mode may write, if it may write any.
     ///
     /// # Errors

@@ -66,6 +66,10 @@ impl Shell {
             .filter(|(name, _)| !QUIET.iter().any(|(other, _)| name == other))
             .collect();
         env.extend(QUIET.map(|(name, value)| (name.into(), value.into())));
+        if let Some(tmp) = cx.confine.tmp() {
+            env.retain(|(name, _)| name != "TMPDIR");
+            env.push(("TMPDIR".into(), tmp.into()));
+        }
         env.push((MARK.into(), mark.1.clone().into()));
         let child = spawn_with_pipes(&Program { argv, cwd: here.cwd, env }).map_err(|e| e.to_string())?;
         let tree = Tree { root: child.id, mark };
