@@ -121,6 +121,30 @@ impl Tree {
     }
 }
 
+/// Ends its tree when it is dropped, unless that was taken out: whoever waits for a program can be cancelled at any point.
+#[derive(Debug)]
+pub struct TreeGuard(Option<Tree>);
+
+impl TreeGuard {
+    #[must_use]
+    pub const fn new(tree: Tree) -> Self {
+        Self(Some(tree))
+    }
+
+    /// The tree, for whoever ends it himself.
+    pub const fn take(&mut self) -> Option<Tree> {
+        self.0.take()
+    }
+}
+
+impl Drop for TreeGuard {
+    fn drop(&mut self) {
+        if let Some(tree) = self.0.take() {
+            let _ = tree.end(Duration::ZERO);
+        }
+    }
+}
+
 /// One that has gone meanwhile shows itself in the next look.
 fn send(id: ProcessId, signals: &[Signal]) {
     let Ok(pidfd) = Pidfd::open(id) else { return };

@@ -10,7 +10,7 @@ use tokio::process::{ChildStdin, ChildStdout, Command};
 
 use crate::agent::tools::locked;
 use crate::os::reap::{Kept, spawn_kept};
-use crate::os::tree::Tree;
+use crate::os::tree::{Tree, TreeGuard};
 
 /// Marks what a server starts.
 const MARK: &str = "CREWMUX_MCP_SERVER";
@@ -20,7 +20,7 @@ const LAST_WORDS: usize = 2_000;
 const GRACE: Duration = Duration::from_millis(500);
 
 pub(super) struct Program {
-    tree: Tree,
+    tree: TreeGuard,
     words: Arc<Mutex<String>>,
     listening: tokio::task::JoinHandle<()>,
     child: tokio::process::Child,
@@ -54,7 +54,7 @@ impl Program {
                 *words = crate::agent::tools::last_part(&words, LAST_WORDS).to_owned();
             }
         });
-        let tree = Tree { root: kept.id(), mark };
+        let tree = TreeGuard::new(Tree { root: kept.id(), mark });
         Ok((Self { tree, words, listening, child, _kept: kept }, out, input))
     }
 
@@ -62,8 +62,8 @@ impl Program {
     /// it is told.
     pub(super) async fn end(mut self) -> String {
         let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
-        let tree = self.tree.clone();
-        let _ = tokio::task::spawn_blocking(move || tree.end(Duration::ZERO)).await;
+        let tree = self.tree.take();
+        let _ = tokio::task::spawn_blocking(move || tree.map(|tree| tree.end(Duration::ZERO))).await;
         let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
         let _ = tokio::time::timeout(GRACE, self.listening).await;
         let words = locked(&self.words);

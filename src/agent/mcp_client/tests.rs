@@ -95,7 +95,9 @@ async fn a_closed_session_leaves_no_server_behind() {
 #[tokio::test]
 async fn a_required_server_that_failed_is_not_waited_for() {
     let bad = script("bad", "echo 'no such database' >&2; exit 1", "x");
-    let slow = script("slow", "sleep 1000", "x");
+    // It never answers, and what it waits for is a process of its own.
+    let word = format!("7{}", std::process::id());
+    let slow = script("slow", &format!("sleep {word}; true"), "x");
     let none = How::Stdio { command: "/no/such/program".to_owned(), args: vec![], env: vec![] };
     let (servers, _) = start(vec![bad, slow, Server { name: "none".to_owned(), how: none }]);
     let names = |all: &[&str]| all.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
@@ -108,6 +110,7 @@ async fn a_required_server_that_failed_is_not_waited_for() {
     let error = servers.require(&names(&["slow"]), Duration::from_millis(10)).await.unwrap_err();
     assert!(error.contains("slow did not answer within"), "{error}");
     servers.close().await;
+    assert_eq!(running(&word), 0, "a server that was closed while it started is ended whole");
 }
 
 /// Answers as a server of streamable HTTP does that keeps no session; the headers of each request are kept.

@@ -13,7 +13,7 @@ use tokio::net::unix::pipe;
 use super::context::Context;
 use crate::os::process::ProcessId;
 use crate::os::spawn::{PipeChild, Program, spawn_with_pipes};
-use crate::os::tree::Tree;
+use crate::os::tree::{Tree, TreeGuard};
 
 /// Marks what a command starts, so that it is found wherever it goes.
 const MARK: &str = "CREWMUX_SHELL";
@@ -38,7 +38,7 @@ const GRACE: Duration = Duration::from_millis(500);
 /// A command that runs.
 pub(super) struct Shell {
     child: PipeChild,
-    tree: Tree,
+    tree: TreeGuard,
 }
 
 /// How it ended.
@@ -72,7 +72,7 @@ impl Shell {
         }
         env.push((MARK.into(), mark.1.clone().into()));
         let child = spawn_with_pipes(&Program { argv, cwd: here.cwd, env }).map_err(|e| e.to_string())?;
-        let tree = Tree { root: child.id, mark };
+        let tree = TreeGuard::new(Tree { root: child.id, mark });
         Ok(Self { child, tree })
     }
 
@@ -111,11 +111,15 @@ impl Shell {
             }
         };
         let grace = if matches!(ended, Ended::Exited(_)) { Duration::ZERO } else { GRACE };
-        let tree = self.tree.clone();
+        let tree = self.tree.take();
         if matches!(ended, Ended::Exited(_)) {
             drain(&mut self.child.output, &mut take).await;
         }
-        let (others, left) = tokio::task::spawn_blocking(move || tree.end(grace)).await.unwrap_or_default();
+        let (others, left) = tokio::task::spawn_blocking(move || tree.map(|tree| tree.end(grace)))
+            .await
+            .ok()
+            .flatten()
+            .unwrap_or_default();
         if !matches!(ended, Ended::Exited(_)) {
             drain(&mut self.child.output, &mut take).await;
             let _ = tokio::time::timeout(GRACE, self.child.child.wait()).await;

@@ -120,3 +120,22 @@ async fn where_nothing_can_run_in_the_background_it_is_neither_offered_nor_done(
             .contains("without run_in_background")
     );
 }
+
+/// Whoever drops the call leaves nothing running either.
+#[tokio::test]
+async fn a_dropped_call_ends_its_command() {
+    let agent = Agent::new(Mode::Bypass);
+    let word = format!("8{}", std::process::id());
+    let up = async {
+        while marked(&word) < 2 {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    tokio::select! {
+        said = agent.call("Bash", json!({"command": format!("setsid sleep {word} & sleep {word}; true")})) => {
+            panic!("it ended: {}", said.as_text());
+        }
+        () = up => {}
+    }
+    assert_eq!(marked(&word), 0);
+}

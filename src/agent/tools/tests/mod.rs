@@ -1,6 +1,7 @@
 //! The tools as a model calls them: by name, with JSON, through the gate.
 
 mod bash;
+mod board;
 mod files;
 mod others;
 mod search;
