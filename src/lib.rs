@@ -1,12 +1,13 @@
 //! crewmux: a named team of processes in tmux panes that coordinates through plain files.
 //!
 //! The rooms, ground floor first; a room imports only what lies below it:
-//! `model` < `decide` < `os` < `sandbox` < `store` < `spec` < `act` < `tmux` < `worktree` < `view` < `agent` < `teammate` < `lead` < `launch` < `cli`.
+//! `model` < `decide` < `os` < `sandbox` < `store` < `spec` < `hook` < `act` < `tmux` < `worktree` < `view` < `agent` < `teammate` < `lead` < `launch` < `cli`.
 
 pub mod act;
 pub mod agent;
 pub mod cli;
 pub mod decide;
+pub mod hook;
 pub mod launch;
 pub mod lead;
 pub mod model;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::desk::Desk;
 use super::door::{Done, act};
 use super::error::ActError;
+use super::hooks;
 use super::outbox::{Reply, Wish};
 use super::verb::{Answer, Verb};
 use super::who::{Descent, Who};
@@ -91,6 +92,11 @@ impl Client {
         let id = clock::new_message_id();
         match &self.caller {
             Caller::Operator => {
+                if let Some(call) = hooks::before(&mut self.desk, &Who::operator(), &verb)? {
+                    let kind = call.kind;
+                    let said = call.run_blocking();
+                    hooks::after(&mut self.desk, &Who::operator(), &verb, kind, &said)?;
+                }
                 let mut replies = Tail::end(self.desk.dir.member(&Name::lead()).control())?;
                 match act(&mut self.desk, &Who::operator(), id, verb)? {
                     Done::Answer(answer) => Ok(answer),
@@ -99,7 +105,9 @@ impl Client {
             }
             Caller::Member { name, life } => {
                 let (name, life) = (name.clone(), *life);
-                self.by_outbox(&name, Wish { id, life, verb }, patience)
+                // Its teammate asks a hook first.
+                let hook = self.desk.team()?.settings.hooks.timeout.0;
+                self.by_outbox(&name, Wish { id, life, verb }, patience.saturating_add(hook))
             }
         }
     }

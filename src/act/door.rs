@@ -55,7 +55,7 @@ pub fn act(desk: &mut Desk, who: &Who, id: MessageId, verb: Verb) -> Result<Done
 }
 
 /// The whole table of rights. A member's word about its own shutdown never comes here: its teammate takes it.
-fn may(who: &Who, verb: &Verb) -> Result<(), ActError> {
+pub(super) fn may(who: &Who, verb: &Verb) -> Result<(), ActError> {
     let member = who.authority == Authority::Member;
     let refuse =
         |text: &str| Err(ActError::forbidden(text.to_owned()).hint("ask the lead: `crewmux send team-lead …`"));

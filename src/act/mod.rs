@@ -11,6 +11,7 @@ pub mod client;
 pub mod desk;
 mod door;
 mod error;
+pub mod hooks;
 pub mod inbox;
 mod near;
 pub mod outbox;

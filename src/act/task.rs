@@ -15,6 +15,7 @@ use crate::model::name::Name;
 use crate::model::task::{Task, TaskResult, TaskStatus};
 use crate::model::time::Timestamp;
 use crate::model::tree::Tree;
+use crate::os::clock;
 use crate::store::{Durability, StateLog, mailbox};
 
 /// Does one verb on the board. The answer is the task the verb was about.
@@ -59,6 +60,25 @@ pub(super) fn task(desk: &mut Desk, who: &Who, verb: Verb) -> Result<Answer, Act
         report(desk, who, &task)?;
     }
     Ok(Answer::of(json!(task)))
+}
+
+/// The task as a `task add` or `task done` would leave it. Nothing is written.
+pub(super) fn tried(desk: &mut Desk, who: &Who, verb: &Verb) -> Result<Option<Task>, ActError> {
+    let (capabilities, claim_limit) = rights(desk, who)?;
+    let caller = Caller {
+        name: who.name.clone(),
+        life: who.life,
+        authority: who.authority,
+        capabilities: &capabilities,
+        claim_limit,
+    };
+    let (board, now) = (&desk.board.view()?.board, clock::now());
+    let changed = match verb {
+        Verb::TaskAdd { task } => board.add(&caller, task.clone(), now),
+        Verb::TaskDone { id, epoch, result } => board.done(&caller, *id, *epoch, result.clone(), now),
+        other => unreachable_verb(board, other),
+    }?;
+    Ok(changed.tasks.first().cloned())
 }
 
 /// `task` is called by the door with the board's verbs alone; anything else names nothing on the board.

@@ -5,6 +5,7 @@
 mod board;
 mod carry;
 mod ends;
+mod hooks;
 mod panes;
 mod run;
 mod screen;

@@ -337,6 +337,7 @@ impl Process {
         if let Err(error) = self.events.append(record, Durability::Fast) {
             tracing::error!("cannot write an event: {error}");
         }
+        self.hook_on(record);
         let mut shown = serde_json::json!(record);
         shown["ts"] = serde_json::json!(clock::now());
         self.screen.event(shown);

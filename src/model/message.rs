@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::hook::HookKind;
 use super::id::{Life, MessageId, RequestId, SpawnId, TaskId};
 use super::name::{AgentId, Name};
 use super::spec::MemberSpec;
@@ -113,6 +114,15 @@ pub enum Body {
     Notice {
         life: Life,
         notice: String,
+    },
+
+    /// A hook that ran beside a teammate or a person's command objected, or failed.
+    HookReport {
+        hook: HookKind,
+        vetoed: bool,
+        said: String,
+        #[serde(default)]
+        task_id: Option<TaskId>,
     },
 
     ShutdownRequest {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::hook::HooksSpec;
 use super::name::Name;
 use super::sandbox::{Fallback, Mode, Network, UnixSockets};
 use super::time::Span;
@@ -203,7 +204,7 @@ pub struct TeamSpec {
     pub lead: LeadSpec,
     pub limits: LimitsSpec,
     pub layout: LayoutSpec,
-    pub hooks: Map<String, Value>,
+    pub hooks: HooksSpec,
     /// The file that the team leaves; absolute.
     pub report: Option<String>,
     pub members: Vec<MemberSpec>,

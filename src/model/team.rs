@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::hook::HooksSpec;
 use super::id::{Life, SpawnId};
 use super::name::{AgentId, LEAD, Name};
 use super::spec::{LayoutSpec, LeadSpec, LimitsSpec, MemberSpec};
@@ -50,7 +51,7 @@ pub struct Settings {
     #[serde(default)]
     pub layout: LayoutSpec,
     #[serde(default)]
-    pub hooks: Map<String, Value>,
+    pub hooks: HooksSpec,
     /// Where the spec says its report will lie.
     #[serde(default)]
     pub report: Option<String>,

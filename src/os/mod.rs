@@ -7,6 +7,7 @@ pub mod late_close;
 pub mod life;
 pub mod log_file;
 mod outer;
+pub mod own;
 pub mod paste;
 pub mod pidfd;
 pub mod process;

@@ -3,6 +3,7 @@
 mod desk;
 mod error;
 mod find;
+mod hooks;
 mod load;
 mod member;
 mod order;

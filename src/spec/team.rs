@@ -1,9 +1,9 @@
 //! The tables of a spec that concern the team as a whole.
 
-use serde_json::Map;
 use toml::de::DeTable;
 
 use super::error::Mistake;
+use super::hooks::{self, HOOKS_KEYS};
 use super::load::Places;
 use super::member::{self, MEMBER_KEYS};
 use super::section::{Later, Section};
@@ -11,8 +11,8 @@ use super::task::{self, TASK_KEYS};
 use crate::model::name::Name;
 use crate::model::spec::{LayoutSpec, LeadSpec, LimitsSpec, Policy, TeamSpec};
 
-const TEAM_KEYS: [&str; 11] =
-    ["v", "name", "description", "report", "vars", "lead", "limits", "layout", "defaults", "member", "task"];
+const TEAM_KEYS: [&str; 12] =
+    ["v", "name", "description", "report", "vars", "lead", "limits", "layout", "defaults", "member", "task", "hooks"];
 const LEAD_KEYS: [&str; 3] = ["plans", "permissions", "agent_type"];
 const LIMITS_KEYS: [&str; 5] = ["max_members", "claims_per_member", "queue_depth", "hello", "worktree"];
 const LAYOUT_KEYS: [&str; 1] = ["panes_per_window"];
@@ -23,12 +23,13 @@ const MOST: u64 = 1_000_000;
 
 /// Where a key of another table belongs, for people who wrote it in `place`.
 pub(super) fn home_of(key: &str, place: &str) -> Option<&'static str> {
-    let homes: [(&'static str, &[&str]); 6] = [
+    let homes: [(&'static str, &[&str]); 7] = [
         ("`[lead]`", &LEAD_KEYS),
         ("`[limits]`", &LIMITS_KEYS),
         ("`[layout]`", &LAYOUT_KEYS),
         ("`[[member]]`", &MEMBER_KEYS),
         ("`[[task]]`", &TASK_KEYS),
+        ("`[hooks]`", &HOOKS_KEYS),
         ("the top of the spec, above the first table", &["report", "vars"]),
     ];
     homes.into_iter().find(|(home, keys)| *home != place && keys.contains(&key)).map(|(home, _)| home)
@@ -52,7 +53,7 @@ pub(super) fn name(top: &Section<'_, '_>) -> Option<Name> {
 
 /// The whole spec; `None`, and the mistakes on the desk, where a part is missing.
 pub(super) fn read(top: &Section<'_, '_>, name: Option<Name>, places: &Places) -> Option<TeamSpec> {
-    top.check_keys("a team spec", &TEAM_KEYS, &[Later { key: "hooks", only: None }]);
+    top.check_keys("a team spec", &TEAM_KEYS, &[]);
     let description = top.string("description").unwrap_or_default();
     let report = top.text("report").and_then(|r| {
         if r.value.is_empty() {
@@ -72,7 +73,7 @@ pub(super) fn read(top: &Section<'_, '_>, name: Option<Name>, places: &Places) -
     let members = member::read_all(top, defaults.as_ref().map_or(&empty, |d| d.top), &limits, places);
     let tasks = task::read_all(top, &members, places);
     let members = members.into_iter().filter_map(|m| m.spec).collect();
-    let hooks = Map::new();
+    let hooks = hooks::read(top, places);
     Some(TeamSpec {
         name: name?,
         cwd: places.cwd.to_str()?.to_owned(),
@@ -123,6 +124,7 @@ fn layout(top: &Section<'_, '_>) -> LayoutSpec {
 
 #[cfg(test)]
 pub(super) fn every_key() -> Vec<&'static str> {
-    let tables: [&[&str]; 6] = [&TEAM_KEYS, &LEAD_KEYS, &LIMITS_KEYS, &LAYOUT_KEYS, &MEMBER_KEYS, &TASK_KEYS];
+    let tables: [&[&str]; 7] =
+        [&TEAM_KEYS, &LEAD_KEYS, &LIMITS_KEYS, &LAYOUT_KEYS, &MEMBER_KEYS, &TASK_KEYS, &HOOKS_KEYS];
     tables.concat()
 }

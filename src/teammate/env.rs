@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::context::Context;
@@ -11,6 +11,8 @@ use crate::model::id::{Life, RequestId, TaskId};
 use crate::model::name::{AgentId, Name};
 use crate::model::spec::MemberSpec;
 use crate::model::tree::Tree;
+use crate::os::own::path_with_own_folder;
+use crate::store::launcher_env;
 
 /// Writes the launcher's environment as `state/env` holds it: `NAME=value` pairs, each ended by a NUL,
 /// so that every value that exec(2) allows survives. What is tmux's or crewmux's own is left out.
@@ -24,14 +26,6 @@ pub fn pack(vars: impl Iterator<Item = (OsString, OsString)>) -> Vec<u8> {
         out.push(0);
     }
     out
-}
-
-fn unpack(bytes: &[u8]) -> Vec<(OsString, OsString)> {
-    let pair = |entry: &[u8]| {
-        let at = entry.iter().position(|b| *b == b'=')?;
-        Some((OsString::from_vec(entry[..at].to_vec()), OsString::from_vec(entry[at + 1..].to_vec())))
-    };
-    bytes.split(|b| *b == 0).filter_map(pair).collect()
 }
 
 fn is_ours(name: &OsStr) -> bool {
@@ -86,7 +80,7 @@ pub fn whole(
     task: Option<(TaskId, u64)>,
 ) -> std::io::Result<Vec<(OsString, OsString)>> {
     let mut env: BTreeMap<OsString, OsString> = BTreeMap::new();
-    let stored = unpack(&std::fs::read(launcher)?);
+    let stored = launcher_env(launcher)?;
     let passes = |name: &OsStr| spec.pass_env.iter().any(|p| OsStr::new(p) == name);
     env.extend(stored.into_iter().filter(|(name, _)| !spec.clean_env || passes(name) || name == "PATH"));
     // The pane's terminal is not the launcher's.
@@ -94,7 +88,7 @@ pub fn whole(
         env.insert("TERM".into(), term);
     }
     env.extend(spec.env.iter().map(|(k, v)| (k.into(), v.into())));
-    let path = with_own_folder(env.get(OsStr::new("PATH")));
+    let path = path_with_own_folder(env.get(OsStr::new("PATH")).map(OsString::as_os_str));
     env.insert("PATH".into(), path);
 
     // Where everyone's temporary files lie is closed to it; whoever names a place of its own opens it by `state_dirs`.
@@ -136,24 +130,16 @@ pub fn whole(
     Ok(env.into_iter().collect())
 }
 
-/// `PATH` with the running binary's folder first.
-fn with_own_folder(path: Option<&OsString>) -> OsString {
-    let own = std::env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_path_buf));
-    let rest = path
-        .map(|p| std::env::split_paths(p).collect())
-        .unwrap_or_else(|| ["/usr/local/bin", "/usr/bin", "/bin"].iter().map(Into::into).collect::<Vec<_>>());
-    let all = own.iter().cloned().chain(rest.into_iter().filter(|p| Some(p) != own.as_ref()));
-    std::env::join_paths(all).unwrap_or_else(|_| path.cloned().unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_value_survives_and_ours_are_left_out() {
-        let odd = OsString::from_vec(b"\xff=\n'".to_vec());
+        let odd = OsStr::from_bytes(b"\xff=\n'").to_owned();
         let vars = [("A".into(), odd.clone()), ("TMUX".into(), "x".into()), ("CREWMUX_MEMBER".into(), "y".into())];
-        assert_eq!(unpack(&pack(vars.into_iter())), [(OsString::from("A"), odd)]);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), pack(vars.into_iter())).unwrap();
+        assert_eq!(launcher_env(file.path()).unwrap(), [(OsString::from("A"), odd)]);
     }
 }

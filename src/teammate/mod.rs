@@ -7,6 +7,7 @@ mod carry;
 mod context;
 pub mod engine;
 mod env;
+mod hooks;
 mod mail;
 mod run;
 mod sandbox;

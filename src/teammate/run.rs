@@ -22,6 +22,7 @@ use crate::decide::teammate::{Ended, Event, Teammate};
 use crate::model::id::TaskId;
 use crate::model::message::{Body, Lane};
 use crate::model::spec::{Deliver, EngineKind};
+use crate::model::team::State;
 use crate::os::clock;
 use crate::os::reap::{Reaper, become_subreaper};
 use crate::os::spawn::Program;
@@ -66,6 +67,10 @@ pub(super) struct Process {
     /// Whether mail and tasks may be given to the engine.
     pub(super) works: bool,
     pub(super) running: Option<(TaskId, u64, String)>,
+    /// What it was at when that was last looked at, for the hook that runs when it becomes idle.
+    pub(super) was: State,
+    /// That hook is running.
+    pub(super) idle_hook: bool,
     /// The engine is being stopped: what it leaves unfinished goes back to the board.
     pub(super) stopping: bool,
     pub(super) over: Option<(&'static str, Ended)>,
@@ -111,6 +116,8 @@ impl Process {
             screen: None,
             works: false,
             running: None,
+            was: State::Starting,
+            idle_hook: false,
             stopping: false,
             over: None,
             context,
@@ -156,6 +163,7 @@ impl Process {
                 () = sleep_until(status) => self.status.write(),
             }
             self.refresh();
+            self.hook_on_idle();
         }
     }
 
@@ -228,14 +236,21 @@ impl Process {
                 asked.carry_out(&self.context, wish.id, self.told.clone());
                 continue;
             }
-            let outcome = verbs::carry_out(&mut self.context, &mut self.teammate, &mut self.inbox, &self.outbox, wish);
-            self.carry(outcome.effects);
-            for event in outcome.events {
-                self.step(event);
+            if let Some(wish) = self.hook_before(wish) {
+                self.carry_out(wish);
             }
-            if outcome.ready {
-                self.step(Event::EngineReady);
-            }
+        }
+    }
+
+    /// Carries one verb out, and what follows from it for the teammate itself.
+    pub(super) fn carry_out(&mut self, wish: Wish) {
+        let outcome = verbs::carry_out(&mut self.context, &mut self.teammate, &mut self.inbox, &self.outbox, wish);
+        self.carry(outcome.effects);
+        for event in outcome.events {
+            self.step(event);
+        }
+        if outcome.ready {
+            self.step(Event::EngineReady);
         }
     }
 
@@ -264,6 +279,10 @@ impl Process {
             EngineEvent::SuspendRefused => {
                 let notice = "suspend_refused".to_owned();
                 self.tell_lead(verbs::fresh_id(), &Body::Notice { life: self.context.place.life, notice });
+                Ok(())
+            }
+            EngineEvent::Hooked(hooked) => {
+                self.hooked(*hooked);
                 Ok(())
             }
             EngineEvent::Answered(reply) => {

@@ -47,7 +47,7 @@ impl Process {
     /// A worker takes the next task that it is able to run.
     pub(super) fn take_task(&mut self) {
         let Engine::Worker(_) = self.engine else { return };
-        while self.running.is_none() && self.works {
+        while self.running.is_none() && self.works && !self.waits_for_hook() {
             let Some(id) = self.next_task() else { return };
             let who = Who::member(self.context.place.member.clone(), self.context.place.life);
             match act(&mut self.context.desk, &who, verbs::fresh_id(), Verb::TaskClaim { id: Some(id) }) {
@@ -108,6 +108,13 @@ impl Process {
     }
 
     pub(super) fn task_ended(&mut self, end: TaskEnd) {
+        if let Some(end) = self.hook_on_task(end) {
+            self.task_over(end);
+        }
+    }
+
+    /// The task is put down as what it came to.
+    pub(super) fn task_over(&mut self, end: TaskEnd) {
         let TaskEnd { id, epoch, ended, tail, duration_ms, cut } = end;
         self.running = None;
         let failed = cut.or_else(|| match (ended.code, ended.signal) {

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::support::Crew;
 
 /// From the ground up; a room imports only what stands before it.
-const ROOMS: [&str; 15] = [
-    "model", "decide", "os", "sandbox", "store", "spec", "act", "tmux", "worktree", "view", "agent", "teammate",
-    "lead", "launch", "cli",
+const ROOMS: [&str; 16] = [
+    "model", "decide", "os", "sandbox", "store", "spec", "hook", "act", "tmux", "worktree", "view", "agent",
+    "teammate", "lead", "launch", "cli",
 ];
 /// Longest file under `src/`, in lines.
 const MOST_LINES: usize = 500;

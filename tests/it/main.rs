@@ -8,6 +8,7 @@ mod cli;
 mod decisions;
 mod docs;
 mod ending;
+mod hooks;
 mod keyboard;
 mod mail;
 mod names;

@@ -4,6 +4,7 @@
 //! the effects out in their order and comes back with what happened as further events.
 
 pub mod ending;
+mod hooks;
 mod join;
 mod permissions;
 mod requests;

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::decide::ledger::{Ledger, LedgerRecord};
+use crate::model::hook::{HookKind, Said};
 use crate::model::id::{Life, MessageId, RequestId, SpawnId};
 use crate::model::message::{Body, Message};
 use crate::model::name::Name;
@@ -29,6 +30,8 @@ pub enum Event {
     TreeFailed { name: Name, life: Life, error: String },
     /// What became of a work tree whose member has ended.
     TreeSettled { name: Name, tree: Box<Tree>, kept: Option<String> },
+    /// A hook of the lead's own has run.
+    HookSaid { kind: HookKind, name: Option<Name>, request: Option<RequestId>, said: Said },
     /// A life is over: its teammate and every process of it are gone (but for `left`, which cannot be ended).
     LifeEnded { name: Name, life: Life, exit: Exit, last_words: String, left: Vec<u32> },
     /// A task ran past its limit by so much that its teammate must be stuck.
@@ -286,6 +289,9 @@ impl Lead {
             Event::TreeReady { name, life, tree, reused } => self.tree_ready(&name, life, *tree, reused, now, &mut out),
             Event::TreeFailed { name, life, error } => self.tree_failed(&name, life, &error, now, &mut out),
             Event::TreeSettled { name, tree, kept } => self.tree_settled(&name, &tree, kept, &mut out),
+            Event::HookSaid { kind, name, request, said } => {
+                self.hook_said(kind, name.as_ref(), request, said, now, &mut out);
+            }
             Event::LifeEnded { name, life, exit, last_words, left } => {
                 self.life_ended(&name, life, exit, &last_words, &left, now, &mut out);
             }
@@ -355,6 +361,9 @@ impl Lead {
             }
             Body::Leave { reason, .. } => {
                 out.push(Effect::Log(EventRecord::of("member_leaving", from).with("reason", reason)));
+            }
+            Body::HookReport { hook, vetoed, said, task_id } => {
+                self.hook_report(from, hook, vetoed, &said, task_id, out);
             }
             Body::Notice { notice, .. } => {
                 out.push(Effect::Log(EventRecord::of("notice", from).with("notice", notice)));

@@ -4,6 +4,7 @@
 pub mod command;
 pub mod worker;
 
+use super::hooks::Hooked;
 use crate::act::outbox::Reply;
 use crate::decide::teammate::Ended;
 use crate::model::id::{MessageId, TaskId};
@@ -34,6 +35,8 @@ pub enum EngineEvent {
     TaskEnded(Box<TaskEnd>),
     /// A verb that takes its time has come to something.
     Answered(Box<Reply>),
+    /// A hook has run.
+    Hooked(Box<Hooked>),
 }
 
 /// How the program of a task ended.

@@ -1,0 +1,93 @@
+//! What a hook is run with.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::model::hook::HookKind;
+use crate::model::id::Life;
+use crate::model::name::{AgentId, Name};
+use crate::model::team::{Member, Team};
+use crate::os::clock;
+use crate::os::own::path_with_own_folder;
+use crate::store::{Home, launcher_env};
+
+/// Whom it is about.
+#[derive(Clone, Copy, Debug)]
+pub enum About<'a> {
+    Member(&'a Member),
+    /// A person at a shell.
+    Operator,
+}
+
+/// One run of a hook.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub kind: HookKind,
+    pub(super) argv: Vec<OsString>,
+    pub(super) cwd: PathBuf,
+    pub(super) env: Vec<(OsString, OsString)>,
+    pub(super) input: Value,
+    pub(super) limit: Duration,
+}
+
+/// The team's hook of this kind, ready to run; `None` where it has none. `facts` are what it is told besides who it is about.
+#[must_use]
+pub fn call(home: &Home, team: &Team, kind: HookKind, about: About<'_>, facts: Map<String, Value>) -> Option<Call> {
+    let argv = team.settings.hooks.run.get(&kind)?;
+    let name = match about {
+        About::Member(member) => member.name.clone(),
+        About::Operator => Name::operator(),
+    };
+    let mut input = json!({"hook": kind, "ts": clock::now(), "team": team.name, "member": name});
+    if let Some(map) = input.as_object_mut() {
+        map.extend(facts);
+    }
+    Some(Call {
+        kind,
+        argv: argv.iter().map(OsString::from).collect(),
+        cwd: PathBuf::from(&team.cwd),
+        env: env(home, team, kind, about),
+        input,
+        limit: team.settings.hooks.timeout.0,
+    })
+}
+
+/// The launcher's environment, and the identity that the member's own programs have.
+fn env(home: &Home, team: &Team, kind: HookKind, about: About<'_>) -> Vec<(OsString, OsString)> {
+    let dir = home.team(&team.name);
+    let stored = launcher_env(&dir.member(&Name::lead()).env()).unwrap_or_default();
+    let mut env: BTreeMap<OsString, OsString> = stored.into_iter().collect();
+    let path = path_with_own_folder(env.get(&OsString::from("PATH")).map(OsString::as_os_str));
+    let mut set = |name: &str, value: OsString| env.insert(name.into(), value);
+    set("PATH", path);
+    set("CREWMUX_HOME", home.root().into());
+    set("CREWMUX_SCRATCH", dir.scratch().into());
+    set("CREWMUX_TEAM", team.name.as_str().into());
+    set("CREWMUX_LEAD_LIFE", team.lead_life.to_string().into());
+    set("CREWMUX_HOOK", kind.as_str().into());
+    match about {
+        About::Operator => {
+            set("CREWMUX_MEMBER", Name::operator().as_str().into());
+            set("CREWMUX_AGENT_ID", AgentId::new(Name::operator(), team.name.clone()).to_string().into());
+            set("CREWMUX_ROLE", "operator".into());
+        }
+        About::Member(member) => {
+            set("CREWMUX_MEMBER", member.name.as_str().into());
+            set("CREWMUX_AGENT_ID", member.agent_id.to_string().into());
+            set("CREWMUX_ROLE", "teammate".into());
+            set("CREWMUX_COLOR", member.color.as_str().into());
+            if let Some(life) = member.life.as_ref().map(Life::to_string) {
+                set("CREWMUX_LIFE", life.into());
+            }
+            if let Some(tree) = &member.worktree {
+                set("CREWMUX_WORKTREE", tree.path.as_str().into());
+                set("CREWMUX_BRANCH", tree.branch.as_str().into());
+            }
+        }
+    }
+    env.into_iter().collect()
+}
