@@ -1,5 +1,6 @@
 //! Calling verbs from a shell: directly as the operator, or through the outbox as a member.
 
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::desk::Desk;
@@ -27,6 +28,8 @@ const ALIVE_CHECK: Duration = Duration::from_millis(250);
 /// A caller of verbs on one team.
 pub struct Client {
     pub desk: Desk,
+    /// Whoever waits for a hook stops when this is set.
+    pub interrupted: Option<&'static AtomicBool>,
     caller: Caller,
 }
 
@@ -59,7 +62,7 @@ impl Client {
             }
             (None, None) => Caller::Operator,
         };
-        Ok(Self { desk, caller })
+        Ok(Self { desk, interrupted: None, caller })
     }
 
     /// Who this process is in the team.
@@ -92,11 +95,7 @@ impl Client {
         let id = clock::new_message_id();
         match &self.caller {
             Caller::Operator => {
-                if let Some(call) = hooks::before(&mut self.desk, &Who::operator(), &verb)? {
-                    let kind = call.kind;
-                    let said = call.run_blocking();
-                    hooks::after(&mut self.desk, &Who::operator(), &verb, kind, &said)?;
-                }
+                hooks::run(&mut self.desk, &verb, self.interrupted)?;
                 let mut replies = Tail::end(self.desk.dir.member(&Name::lead()).control())?;
                 match act(&mut self.desk, &Who::operator(), id, verb)? {
                     Done::Answer(answer) => Ok(answer),
@@ -106,7 +105,7 @@ impl Client {
             Caller::Member { name, life } => {
                 let (name, life) = (name.clone(), *life);
                 // Its teammate asks a hook first.
-                let hook = self.desk.team()?.settings.hooks.timeout.0;
+                let hook = hooks::patience(&mut self.desk, &verb)?;
                 self.by_outbox(&name, Wish { id, life, verb }, patience.saturating_add(hook))
             }
         }

@@ -1,5 +1,8 @@
 //! Hooks that come before a verb: what they are asked, and what their answer means.
 
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
 use serde_json::{Map, Value, json};
 
 use super::desk::Desk;
@@ -17,24 +20,67 @@ use crate::model::name::Name;
 use crate::os::clock;
 use crate::store::{Durability, mailbox};
 
+/// The exit code of what was interrupted.
+const INTERRUPTED: u8 = 130;
+
 /// The hook that must not object before `verb` is done. What would be refused anyway is refused at once, and no hook
 /// hears of it.
 ///
 /// # Errors
 /// Why the verb cannot be done.
 pub fn before(desk: &mut Desk, who: &Who, verb: &Verb) -> Result<Option<Call>, ActError> {
+    let Some(kind) = hook_of(desk, verb)? else { return Ok(None) };
+    may(who, verb)?;
+    let would_be = task::tried(desk, who, verb)?;
+    let facts = Map::from_iter([("task".to_owned(), json!(would_be))]);
+    prepared(desk, &who.name, kind, facts)
+}
+
+/// The hook that the team has for a verb.
+fn hook_of(desk: &mut Desk, verb: &Verb) -> Result<Option<HookKind>, ActError> {
     let kind = match verb {
         Verb::TaskAdd { .. } => HookKind::TaskCreated,
         Verb::TaskDone { .. } => HookKind::TaskCompleted,
         _ => return Ok(None),
     };
-    if !desk.team()?.settings.hooks.run.contains_key(&kind) {
-        return Ok(None);
+    Ok(desk.team()?.settings.hooks.run.contains_key(&kind).then_some(kind))
+}
+
+/// Runs the hook that must not object before a person's verb, and waits for it.
+///
+/// # Errors
+/// The refusal; interrupted (130).
+pub(super) fn run(desk: &mut Desk, verb: &Verb, interrupted: Option<&AtomicBool>) -> Result<(), ActError> {
+    not_within_itself(desk, verb)?;
+    let who = Who::operator();
+    let Some(call) = before(desk, &who, verb)? else { return Ok(()) };
+    let kind = call.kind;
+    match call.run_blocking(interrupted) {
+        Some(said) => after(desk, &who, verb, kind, &said),
+        None => Err(ActError::new(INTERRUPTED, format!("interrupted while the hook `{kind}` ran"))),
     }
-    may(who, verb)?;
-    let would_be = task::tried(desk, who, verb)?;
-    let facts = Map::from_iter([("task".to_owned(), json!(would_be))]);
-    prepared(desk, &who.name, kind, facts)
+}
+
+/// How much longer a member's verb may take, since its teammate asks a hook first.
+///
+/// # Errors
+/// When the verb comes from that hook itself.
+pub(super) fn patience(desk: &mut Desk, verb: &Verb) -> Result<Duration, ActError> {
+    not_within_itself(desk, verb)?;
+    Ok(match hook_of(desk, verb)? {
+        Some(_) => desk.team()?.settings.hooks.timeout.0,
+        None => Duration::ZERO,
+    })
+}
+
+/// A hook that does what it is asked about would start itself, without end.
+fn not_within_itself(desk: &mut Desk, verb: &Verb) -> Result<(), ActError> {
+    let Some(kind) = hook_of(desk, verb)? else { return Ok(()) };
+    let says = |name: &str, value: &str| std::env::var_os(name).is_some_and(|v| v == value);
+    match says("CREWMUX_HOOK", kind.as_str()) && says("CREWMUX_TEAM", desk.name.as_str()) {
+        true => Err(ActError::conflict(format!("the hook `{kind}` would start itself"))),
+        false => Ok(()),
+    }
 }
 
 /// A hook of the team, about somebody of it; `None` where it has none of this kind.

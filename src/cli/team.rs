@@ -2,7 +2,7 @@
 
 use super::args::Globals;
 use super::error::CommandError;
-use super::output;
+use super::{interrupt, output};
 use crate::act::{Answer, Client, Descent, Verb};
 use crate::model::name::Name;
 use crate::store::{Home, lease};
@@ -62,6 +62,15 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
 /// Does a verb; what the caller should know besides goes to stderr.
 pub fn perform(client: &mut Client, verb: Verb) -> Result<Answer, CommandError> {
     noted(client.perform(verb)?)
+}
+
+/// [`perform`] for a verb that a hook may hold up: a person can interrupt that, and nothing of the hook is left.
+pub fn perform_past_hooks(client: &mut Client, verb: Verb) -> Result<Answer, CommandError> {
+    if client.is_operator() && !client.desk.team()?.settings.hooks.run.is_empty() {
+        interrupt::listen()?;
+        client.interrupted = Some(interrupt::flag());
+    }
+    perform(client, verb)
 }
 
 /// Says an answer's notes on stderr.

@@ -13,7 +13,8 @@ use crate::model::name::{AgentId, Name};
 use crate::model::team::{Member, Team};
 use crate::os::clock;
 use crate::os::own::path_with_own_folder;
-use crate::store::{Home, launcher_env};
+use crate::sandbox::{Mode, Policy};
+use crate::store::{Home, TeamDir, launcher_env, reach};
 
 /// Whom it is about.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,9 @@ pub struct Call {
     pub(super) env: Vec<(OsString, OsString)>,
     pub(super) input: Value,
     pub(super) limit: Duration,
+    pub(super) policy: Policy,
+    /// Where its folder of temporary files is made, if it is confined.
+    pub(super) tmp_in: PathBuf,
 }
 
 /// The team's hook of this kind, ready to run; `None` where it has none. `facts` are what it is told besides who it is about.
@@ -53,7 +57,41 @@ pub fn call(home: &Home, team: &Team, kind: HookKind, about: About<'_>, facts: M
         env: env(home, team, kind, about),
         input,
         limit: team.settings.hooks.timeout.0,
+        policy: policy(home, team, kind, about),
+        tmp_in: home.team(&team.name).member(&Name::lead()).tmp(),
     })
+}
+
+/// As the member is confined that it is about, since it may well run what that member wrote; only that its plan need not be
+/// approved. Where the spec names a mode, in that one.
+fn policy(home: &Home, team: &Team, kind: HookKind, about: About<'_>) -> Policy {
+    let (dir, hooks) = (home.team(&team.name), &team.settings.hooks);
+    let member = match about {
+        About::Member(member) => member.spec.as_ref().map(|spec| (spec, member.worktree.as_ref())),
+        About::Operator => None,
+    };
+    let mut policy = match member {
+        // The tree of one that has ended is being looked at, and removed if nothing was changed in it.
+        Some((spec, Some(_))) if kind == HookKind::MemberExited => {
+            let mode = hooks.sandbox.unwrap_or(spec.sandbox);
+            let mut policy = Policy { mode, ..reach::of_member(&dir, spec, None, Mode::ReadOnly) };
+            policy.writable.extend((mode == Mode::WorkspaceWrite).then(|| dir.scratch()));
+            policy
+        }
+        Some((spec, tree)) => reach::of_member(&dir, spec, tree, hooks.sandbox.unwrap_or(spec.sandbox)),
+        None => of_team(&dir, team),
+    };
+    policy.writable.extend(hooks.state_dirs.iter().map(PathBuf::from));
+    policy.writable.retain(|path| path.exists());
+    policy
+}
+
+/// For a hook that is about nobody of the team.
+fn of_team(dir: &TeamDir, team: &Team) -> Policy {
+    let mode = team.settings.hooks.sandbox.unwrap_or_default();
+    let workspace =
+        if mode == Mode::WorkspaceWrite { vec![dir.scratch(), PathBuf::from(&team.cwd)] } else { Vec::new() };
+    Policy { mode, writable: workspace, network: true, ..Policy::default() }
 }
 
 /// The launcher's environment, and the identity that the member's own programs have.

@@ -4,5 +4,7 @@
 
 mod call;
 mod run;
+mod slots;
 
 pub use call::{About, Call, call};
+pub use slots::Slots;

@@ -1,16 +1,24 @@
 //! Running a hook: input in, errors out, ended wholly when it is over.
 
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
 use super::call::Call;
 use crate::model::hook::Said;
 use crate::os::clock;
-use crate::os::life::{RUN_VARIABLE, end_run};
 use crate::os::spawn::{Program, spawn_apart};
+use crate::os::tree::{Tree, TreeGuard};
+use crate::sandbox::{self, Mode};
 
+/// Marks what one run of a hook starts; `CREWMUX_LIFE` is that of the member it is about.
+const RUN_VARIABLE: &str = "CREWMUX_HOOK_RUN";
+/// How often an interrupt is looked for.
+const HEED: Duration = Duration::from_millis(50);
 /// The exit code of an objection.
 const VETO: i32 = 2;
 /// How much of its errors is kept, in bytes: they become mail that somebody reads.
@@ -21,22 +29,26 @@ const GRACE: Duration = Duration::from_secs(1);
 const DRAIN: Duration = Duration::from_millis(500);
 
 impl Call {
-    /// Runs the hook. Nothing of it runs on afterwards.
+    /// Runs the hook. Nothing of it runs on afterwards, also if this is dropped meanwhile.
     pub async fn run(self) -> Said {
-        let Self { argv, cwd, mut env, input, limit, .. } = self;
-        // Its processes are known by this; `CREWMUX_LIFE` is that of the member it is about.
-        let run = clock::new_life();
-        env.push((RUN_VARIABLE.into(), run.to_string().into()));
-        let started = match spawn_apart(&Program { argv, cwd, env }, true) {
+        let limit = self.limit;
+        let input = format!("{}\n", self.input);
+        // Its temporary files go with it.
+        let (program, mark, _tmp) = match self.program() {
+            Ok(made) => made,
+            Err(error) => return Said::Failed(error.to_string()),
+        };
+        let started = match spawn_apart(&program, true) {
             Ok(started) => started,
             Err(error) => return Said::Failed(error.to_string()),
         };
-        let (mut child, id, kept) = (started.child, started.id, started.kept);
+        let mut tree = TreeGuard::new(Tree { root: started.id, mark });
+        let (mut child, kept) = (started.child, started.kept);
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let mut said = Vec::new();
         let ended = tokio::time::timeout(limit, async {
             let talk = async {
-                tokio::join!(give(stdin, format!("{input}\n")), drop_all(stdout), keep(stderr, &mut said));
+                tokio::join!(give(stdin, input), drop_all(stdout), keep(stderr, &mut said));
             };
             tokio::pin!(talk);
             let status = tokio::select! {
@@ -50,7 +62,9 @@ impl Call {
         })
         .await;
         // Also what it started and left behind.
-        let _ = tokio::task::spawn_blocking(move || end_run(id, run, &[std::process::id()], GRACE)).await;
+        if let Some(tree) = tree.take() {
+            let _ = tokio::task::spawn_blocking(move || tree.end(GRACE)).await;
+        }
         let status = match ended {
             Ok(status) => status,
             Err(_) => {
@@ -71,13 +85,41 @@ impl Call {
         }
     }
 
-    /// [`Call::run`] for a caller that may be in the middle of anything: on a thread and a runtime of its own.
+    /// The command as it is started, its mark, and the folder that goes when it has ended.
+    fn program(self) -> io::Result<(Program, (String, String), Option<TempDir>)> {
+        let Self { argv, cwd, mut env, mut policy, tmp_in, .. } = self;
+        let mark = (RUN_VARIABLE.to_owned(), clock::new_life().to_string());
+        env.push((mark.0.as_str().into(), mark.1.as_str().into()));
+        let mut tmp = None;
+        if policy.mode != Mode::Off {
+            std::fs::create_dir_all(&tmp_in)?;
+            let dir = tempfile::Builder::new().prefix("hook-").tempdir_in(&tmp_in)?;
+            env.extend(["TMPDIR", "TMP", "TEMP"].map(|name| (name.into(), dir.path().into())));
+            policy.writable.push(dir.path().to_owned());
+            tmp = Some(dir);
+        }
+        let argv = sandbox::wrap(argv, &policy)?;
+        Ok((Program { argv, cwd, env }, mark, tmp))
+    }
+
+    /// [`Call::run`] for a caller that may be in the middle of anything: on a thread and a runtime of its own. `None` once
+    /// `interrupted` is set: the hook is ended then.
     #[must_use]
-    pub fn run_blocking(self) -> Said {
-        let failed = |error: String| Said::Failed(error);
+    pub fn run_blocking(self, interrupted: Option<&AtomicBool>) -> Option<Said> {
+        let failed = |error: String| Some(Said::Failed(error));
+        let heed = async {
+            while !interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+                tokio::time::sleep(HEED).await;
+            }
+        };
         std::thread::scope(|scope| {
             let runs = scope.spawn(|| match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-                Ok(runtime) => runtime.block_on(self.run()),
+                Ok(runtime) => runtime.block_on(async {
+                    tokio::select! {
+                        said = self.run() => Some(said),
+                        () = heed => None,
+                    }
+                }),
                 Err(error) => failed(error.to_string()),
             });
             runs.join().unwrap_or_else(|_| failed("it was cut off".to_owned()))

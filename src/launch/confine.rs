@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::act::ActError;
+use crate::model::hook::HooksSpec;
 use crate::model::sandbox::{Fallback, Mode};
 use crate::model::spec::MemberSpec;
 use crate::sandbox;
@@ -25,6 +26,21 @@ pub fn can_confine<'a>(members: impl IntoIterator<Item = &'a MemberSpec>) -> Res
             ))
         }
     }
+}
+
+/// Whether this kernel confines hooks of which the spec says how.
+///
+/// # Errors
+/// That it does not, with what can be done (1).
+pub(super) fn can_confine_hooks(hooks: &HooksSpec) -> Result<(), ActError> {
+    let support = sandbox::support();
+    let insists = hooks.sandbox.is_some_and(|mode| mode != Mode::Off) && !hooks.run.is_empty();
+    if !insists || support.files {
+        return Ok(());
+    }
+    Err(ActError::failed("hooks cannot be confined here")
+        .cause(support.words())
+        .hint("without `sandbox` in `[hooks]` each is confined as the member is that it is about"))
 }
 
 /// Who may write the files of all teams, since they lie in what is their own. The kernel's rules know no exceptions

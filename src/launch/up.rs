@@ -58,6 +58,7 @@ pub struct Up {
 pub fn up(home: &Home, spec: &TeamSpec, options: UpOptions<'_>) -> Result<Up, ActError> {
     let name = &spec.name;
     confine::can_confine(&spec.members)?;
+    confine::can_confine_hooks(&spec.hooks)?;
     let hold = Hold::take(home, name, "crewmux up")?;
     let mut notes = Vec::new();
     make_room(home, name, &mut notes)?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::ends::Ending;
@@ -12,6 +13,7 @@ use super::screen::Screen;
 use crate::act::board::LedgerLog;
 use crate::act::{ActError, Desk};
 use crate::decide::lead::{Effect, Event, EventRecord, Finish, Lead};
+use crate::hook;
 use crate::model::id::Life;
 use crate::model::message::Lane;
 use crate::model::name::Name;
@@ -89,12 +91,15 @@ pub(super) struct Process {
     pub teammates: BTreeMap<Life, ProcessId>,
     /// What is being done about each member's work tree.
     pub trees: BTreeMap<Name, tokio::task::JoinHandle<()>>,
+    /// Hooks that run.
+    pub hooks: JoinSet<()>,
+    pub slots: hook::Slots,
     pub finish: Option<Finish>,
     /// Decided and not carried out yet.
     pub pending: Vec<Effect>,
     /// Some of it was asked for by mail that is not marked as read yet.
     acts_on_mail: bool,
-    heard: mpsc::UnboundedReceiver<Event>,
+    pub(super) heard: mpsc::UnboundedReceiver<Event>,
     control: Intake,
     watch: Watch,
     maker: Option<ProcessId>,
@@ -146,6 +151,8 @@ impl Process {
             told,
             teammates: BTreeMap::new(),
             trees: BTreeMap::new(),
+            hooks: JoinSet::new(),
+            slots: hook::Slots::default(),
             finish: None,
             pending: Vec::new(),
             acts_on_mail: false,
@@ -175,8 +182,8 @@ impl Process {
             let draw = self.screen.due();
             tokio::select! {
                 biased;
-                _ = recv(&mut terminate) => return Ok(self.left()),
-                _ = recv(&mut hang_up) => return Ok(self.left()),
+                _ = recv(&mut terminate) => return Ok(self.left().await),
+                _ = recv(&mut hang_up) => return Ok(self.left().await),
                 // Ctrl-C in the lead's pane ends nothing; `crewmux down` does.
                 _ = recv(&mut interrupt) => self.screen.touch(),
                 _ = recv(&mut resized) => self.screen.touch(),
@@ -343,7 +350,8 @@ impl Process {
         self.screen.event(shown);
     }
 
-    fn left(&mut self) -> Outcome {
+    async fn left(&mut self) -> Outcome {
+        self.last_hooks().await;
         self.log(&EventRecord::team("lead_stopped").with("reason", "asked to end"));
         let team = &self.desk.name;
         self.screen.leave(&format!(

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::sandbox::Mode;
 use super::time::Span;
 
 /// When a hook runs.
@@ -53,11 +54,16 @@ pub struct HooksSpec {
     pub timeout: Span,
     /// What is run, its program resolved.
     pub run: BTreeMap<HookKind, Vec<String>>,
+    /// What confines all of them; without it each is confined as the member is that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<Mode>,
+    /// What they may write besides; absolute.
+    pub state_dirs: Vec<String>,
 }
 
 impl Default for HooksSpec {
     fn default() -> Self {
-        Self { timeout: Span::secs(60), run: BTreeMap::new() }
+        Self { timeout: Span::secs(60), run: BTreeMap::new(), sandbox: None, state_dirs: Vec::new() }
     }
 }
 

@@ -15,8 +15,6 @@ use crate::model::id::Life;
 
 /// The variable that marks what a life starts.
 pub const LIFE_VARIABLE: &str = "CREWMUX_LIFE";
-/// The variable that marks what one run of a hook starts. It lives within the life of the member that it is about.
-pub const RUN_VARIABLE: &str = "CREWMUX_HOOK_RUN";
 /// How long past the grace we go on killing before we report what is left (such as a process in state D).
 const KILL_FOR: Duration = Duration::from_secs(5);
 /// How long one round of kills may take to show before the next look.
@@ -54,7 +52,7 @@ pub struct EndReport {
 /// another life, such as a nested team, is not ours, nor is what descends from it.
 #[must_use]
 pub fn members_of(mark: &LifeMark, spare: &[u32]) -> Vec<ProcessId> {
-    find(mark, LIFE_VARIABLE, spare, &HashSet::new(), &mut Marks::new(), &mut |_| {}).members
+    find(mark, spare, &HashSet::new(), &mut Marks::new(), &mut |_| {}).members
 }
 
 #[derive(Debug, Default)]
@@ -82,7 +80,6 @@ enum Belongs {
 /// `at_once` is told of a member as soon as its mark is read, while the look goes on.
 fn find(
     mark: &LifeMark,
-    variable: &str,
     spare: &[u32],
     known: &HashSet<ProcessId>,
     marks: &mut Marks,
@@ -94,7 +91,7 @@ fn find(
     let may_end = |pid: u32| pid != me && !spare.contains(&pid);
     let mut running = HashMap::new();
     for stat in process::all().filter(|stat| stat.pid > 1 && !stat.is_kernel_thread() && !stat.has_ended()) {
-        let belongs = belongs(&stat, leader, (variable, &life), known, marks);
+        let belongs = belongs(&stat, leader, &life, known, marks);
         if belongs == Belongs::Ours && may_end(stat.pid) {
             at_once(stat.id());
         }
@@ -128,7 +125,7 @@ fn session_leader(mark: &LifeMark) -> Option<ProcessId> {
 fn belongs(
     stat: &Stat,
     leader: Option<ProcessId>,
-    (variable, life): (&str, &str),
+    life: &str,
     known: &HashSet<ProcessId>,
     marks: &mut Marks,
 ) -> Belongs {
@@ -143,7 +140,7 @@ fn belongs(
     let marked = match marks.entry(stat.id()) {
         Entry::Occupied(known) => *known.get(),
         // One without a mark may be on its way to it, between its fork and its program: that is asked again.
-        Entry::Vacant(unknown) => process::environ_value(stat.pid, variable).and_then(|value| {
+        Entry::Vacant(unknown) => process::environ_value(stat.pid, LIFE_VARIABLE).and_then(|value| {
             let says = if value == life { Belongs::Ours } else { Belongs::Other };
             *unknown.insert((!value.is_empty()).then_some(says))
         }),
@@ -172,21 +169,8 @@ fn is_ours(stat: &Stat, running: &HashMap<u32, (Stat, Belongs)>) -> bool {
 /// finds none, at most 5 s more. Blocks; call it through `spawn_blocking`.
 #[must_use]
 pub fn end_life(mark: &LifeMark, spare: &[u32], grace: Duration) -> EndReport {
-    end(mark, LIFE_VARIABLE, spare, grace)
-}
-
-/// Ends one run of a hook, which `leader` led: the processes of its session, those with its mark in [`RUN_VARIABLE`], and
-/// all their descendants. Blocks, as [`end_life`] does.
-#[must_use]
-pub fn end_run(leader: ProcessId, run: Life, spare: &[u32], grace: Duration) -> EndReport {
-    let mark = LifeMark { teammate: Some(leader), life: run, boot_id: process::boot_id() };
-    end(&mark, RUN_VARIABLE, spare, grace)
-}
-
-fn end(mark: &LifeMark, variable: &'static str, spare: &[u32], grace: Duration) -> EndReport {
     let mut ending = Ending {
         mark,
-        variable,
         spare,
         known: HashSet::new(),
         killed: HashSet::new(),
@@ -206,7 +190,6 @@ fn end(mark: &LifeMark, variable: &'static str, spare: &[u32], grace: Duration) 
 
 struct Ending<'a> {
     mark: &'a LifeMark,
-    variable: &'static str,
     spare: &'a [u32],
     known: HashSet<ProcessId>,
     killed: HashSet<ProcessId>,
@@ -232,7 +215,7 @@ impl Ending<'_> {
     /// none.
     fn several_looks(&mut self, at_once: &mut dyn FnMut(ProcessId)) -> Vec<ProcessId> {
         for _ in 0..EMPTY_LOOKS {
-            let found = find(self.mark, self.variable, self.spare, &self.known, &mut self.marks, at_once);
+            let found = find(self.mark, self.spare, &self.known, &mut self.marks, at_once);
             if !found.members.is_empty() {
                 self.groups.extend(found.groups.iter().filter(|group| **group > 1));
                 self.groups.retain(|group| !found.foreign_groups.contains(group));

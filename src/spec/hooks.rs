@@ -3,11 +3,20 @@
 use super::load::Places;
 use super::member::argv;
 use super::program::SearchPath;
+use super::sandbox::{MODES, state_dirs};
 use super::section::Section;
 use crate::model::hook::{HookKind, HooksSpec};
 
-pub(super) const HOOKS_KEYS: [&str; 6] =
-    ["member_idle", "task_created", "task_completed", "member_exited", "request_opened", "timeout"];
+pub(super) const HOOKS_KEYS: [&str; 8] = [
+    "member_idle",
+    "task_created",
+    "task_completed",
+    "member_exited",
+    "request_opened",
+    "timeout",
+    "sandbox",
+    "state_dirs",
+];
 
 pub(super) fn read(top: &Section<'_, '_>, places: &Places) -> HooksSpec {
     let base = HooksSpec::default();
@@ -18,5 +27,7 @@ pub(super) fn read(top: &Section<'_, '_>, places: &Places) -> HooksSpec {
     HooksSpec {
         timeout: table.span("timeout", false).unwrap_or(base.timeout),
         run: HookKind::ALL.into_iter().filter_map(program).collect(),
+        sandbox: table.word("sandbox", &MODES, &[]),
+        state_dirs: state_dirs(&table, places),
     }
 }

@@ -9,7 +9,7 @@ use super::section::Section;
 use crate::model::sandbox::{Fallback, Mode, Network, UnixSockets};
 use crate::model::spec::EngineKind;
 
-const MODES: [(&str, Mode); 3] =
+pub(super) const MODES: [(&str, Mode); 3] =
     [("off", Mode::Off), ("read-only", Mode::ReadOnly), ("workspace-write", Mode::WorkspaceWrite)];
 const UNIX_SOCKETS: [(&str, UnixSockets); 2] = [("deny", UnixSockets::Deny), ("allow", UnixSockets::Allow)];
 const NETWORKS: [(&str, Network); 2] = [("on", Network::On), ("off", Network::Off)];
@@ -51,7 +51,7 @@ fn check_network(section: &Section<'_, '_>) {
 }
 
 /// Files and folders that are there, absolute.
-fn state_dirs(section: &Section<'_, '_>, places: &Places) -> Vec<String> {
+pub(super) fn state_dirs(section: &Section<'_, '_>, places: &Places) -> Vec<String> {
     let list = section.list("state_dirs").unwrap_or_default();
     list.into_iter().filter_map(|text| found(section, &text, places)).collect()
 }

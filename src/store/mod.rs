@@ -19,6 +19,7 @@ mod locked;
 mod look;
 pub mod mailbox;
 pub mod member_dir;
+pub mod reach;
 mod record;
 mod repair;
 pub mod roster;

@@ -37,9 +37,9 @@ impl Process {
     }
 
     fn start_hook(&self, call: Call, then: Then) {
-        let told = self.told.clone();
+        let (told, slots) = (self.told.clone(), self.slots.clone());
         tokio::spawn(async move {
-            let said = call.run().await;
+            let said = slots.run(call).await;
             let _ = told.send(EngineEvent::Hooked(Box::new(Hooked { said, then })));
         });
     }

@@ -19,6 +19,7 @@ use super::verbs::{self, Outbox};
 use crate::act::Verb;
 use crate::act::outbox::Wish;
 use crate::decide::teammate::{Ended, Event, Teammate};
+use crate::hook;
 use crate::model::id::TaskId;
 use crate::model::message::{Body, Lane};
 use crate::model::spec::{Deliver, EngineKind};
@@ -71,6 +72,7 @@ pub(super) struct Process {
     pub(super) was: State,
     /// That hook is running.
     pub(super) idle_hook: bool,
+    pub(super) slots: hook::Slots,
     /// The engine is being stopped: what it leaves unfinished goes back to the board.
     pub(super) stopping: bool,
     pub(super) over: Option<(&'static str, Ended)>,
@@ -118,6 +120,7 @@ impl Process {
             running: None,
             was: State::Starting,
             idle_hook: false,
+            slots: hook::Slots::default(),
             stopping: false,
             over: None,
             context,

@@ -13,7 +13,6 @@ mod merge;
 mod record;
 mod remove;
 mod repo;
-mod sandbox;
 mod setup;
 mod sweep;
 #[cfg(test)]
@@ -27,6 +26,5 @@ pub use merge::{How, Merged, is_merged, merge};
 pub use record::{Record, Stage};
 pub use remove::{Settled, discard, settle, why_kept};
 pub use repo::Repo;
-pub use sandbox::writable;
 pub use setup::{Setup, set_up};
 pub use sweep::{Kept, sweep};

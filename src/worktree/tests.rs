@@ -7,7 +7,7 @@ use std::process::Command;
 use super::*;
 use crate::act::ActError;
 use crate::model::name::Name;
-use crate::store::Home;
+use crate::store::{Home, reach};
 
 /// A repository with one commit, and a home.
 struct World {
@@ -109,7 +109,7 @@ fn a_tree_mirrors_its_folder_and_goes_without_a_trace() {
     assert_eq!(Path::new(&tree.cwd), Path::new(&tree.path).join("sub"));
     assert_eq!(fs::read_to_string(Path::new(&tree.cwd).join("b.txt")).unwrap(), "two\n");
     assert_eq!(world.git_in(Path::new(&tree.path), &["rev-parse", "HEAD"]).trim(), tree.base);
-    for path in writable(tree) {
+    for path in reach::of_commits(tree) {
         assert!(path.exists(), "{}", path.display());
     }
     assert!(world.ask(None, &world.repo()).unwrap().reused, "it is found again");

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Crew, lives, until, with_environment};
+use crate::support::{Crew, kill, lives, until, with_environment};
 
 /// Notes what it is told, then does what the test says: objects, fails or takes its time.
 const HOOK: &str = r#"#!/bin/sh
@@ -192,4 +192,101 @@ fn a_mistake_in_hooks_is_shown() {
         let ran = crew.fails(2, &["up", spec.to_str().expect("a plain path")]);
         assert!(ran.err.contains(said), "{text}: {ran:#?}");
     }
+}
+
+/// Tries where it can write, and objects with what it found.
+const REACH: &str = r#"#!/bin/sh
+try() { if sh -c "$2" >/dev/null 2>&1; then echo "$1: done"; else echo "$1: refused"; fi >&2; }
+try "the member's folder" 'echo x >box/by-hook'
+try "outside" 'echo x >by-hook'
+try "a log" 'echo x >>logs/log'
+try "a passing file" 'f=$(mktemp) && [ "${f%/*}" = "$TMPDIR" ] && rm "$f"'
+try "a message" 'crewmux send lead hello'
+try "another mailbox" 'echo "{}" >>"$CREWMUX_HOME/teams/$CREWMUX_TEAM/members/team-lead/mail/control.jsonl"'
+exit 2
+"#;
+
+/// What the hook of a task could do: of a worker's, or of one that the operator adds.
+fn reached(team: &str, hook: &str, more: &str) -> String {
+    let crew = Crew::new();
+    crew.script("reach.sh", REACH);
+    crew.write("box/keep", "");
+    crew.write("logs/keep", "");
+    crew.up(&format!(
+        "v = 1\nname = \"{team}\"\n[[member]]\nname = \"a\"\ncwd = \"box\"\n[[task]]\nsubject = \"s\"\nrun = [\"true\"]\n\
+         [hooks]\n{hook} = [\"./reach.sh\"]\n{more}",
+    ));
+    if hook == "task_created" {
+        crew.fails(4, &["task", "add", "x"]);
+    }
+    until("it has objected", || event(&crew, team, "hook_vetoed").is_some());
+    let tmp = crew.member(team, "team-lead").join("tmp");
+    assert!(!tmp.exists() || std::fs::read_dir(tmp).expect("a folder").next().is_none(), "its files went with it");
+    event(&crew, team, "hook_vetoed").expect("an event")["said"].as_str().expect("words").to_owned()
+}
+
+#[test]
+fn a_hook_reaches_no_further_than_the_member_it_is_about() {
+    let support = crewmux::sandbox::support();
+    if !support.files {
+        return eprintln!("skipped a_hook_reaches_no_further_than_the_member_it_is_about: {}", support.words());
+    }
+    let done = |said: &str| -> Vec<String> {
+        said.lines().filter_map(|l| l.strip_suffix(": done")).map(str::to_owned).collect()
+    };
+    let (own, log, passing, message) = ("the member's folder", "a log", "a passing file", "a message");
+    let as_member = reached("member", "task_completed", "");
+    assert_eq!(done(&as_member), [own, passing, message], "{as_member}");
+    let logs = reached("logs", "task_completed", "state_dirs = [\"logs\"]\n");
+    assert_eq!(done(&logs), [own, log, passing, message], "{logs}");
+    let looks = reached("looks", "task_completed", "sandbox = \"read-only\"\nstate_dirs = [\"logs\"]\n");
+    assert_eq!(done(&looks), [log, passing, message], "{looks}");
+    let off = reached("off", "task_completed", "sandbox = \"off\"\n");
+    assert!(off.contains("outside: done") && off.contains("another mailbox: done"), "{off}");
+    // Nobody of the team caused it.
+    let person = reached("person", "task_created", "");
+    assert!(person.contains("outside: done"), "{person}");
+    let confined = reached("confined", "task_created", "sandbox = \"read-only\"\n");
+    assert_eq!(done(&confined), [passing], "{confined}");
+}
+
+#[test]
+fn a_hook_cannot_start_itself() {
+    let crew = Crew::new();
+    let again = "#!/bin/sh\ncrewmux task add again 2>\"$HOME/said.$CREWMUX_MEMBER\"\necho $? >\"$HOME/code.part\"\n\
+                 mv \"$HOME/code.part\" \"$HOME/code.$CREWMUX_MEMBER\"\n";
+    crew.script("again.sh", again);
+    crew.up(&format!("v = 1\nname = \"again\"\n[hooks]\ntask_created = [\"./again.sh\"]\n{}", crew.puppet("hand")));
+    crew.ok(&["task", "add", "first"]);
+    assert_eq!(crew.inside("hand", "crewmux task add second").code, 0);
+    for who in ["operator", "hand"] {
+        assert_eq!(crew.read(&format!("code.{who}")).trim(), "7");
+        let said = crew.read(&format!("said.{who}"));
+        assert!(said.contains("would start itself"), "{said}");
+    }
+    assert_eq!(crew.json(&["task", "list"]).as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn an_interrupt_ends_the_hook_that_a_person_waits_for() {
+    let crew = Crew::new();
+    let spec = hooks(&crew, &["task_created"], "");
+    crew.up(&format!("v = 1\nname = \"wait\"\n{spec}{}", crew.puppet("hand")));
+    crew.write("sleep.task_created", "");
+    let mut add = crew.command(&["task", "add", "never"]).spawn().expect("it starts");
+    let pid: u32 = crew.awaits("task_created.operator.pid").trim().parse().expect("a pid");
+    kill(add.id(), "INT");
+    assert_eq!(add.wait().expect("it ends").code(), Some(130));
+    until("nothing of the hook is left", || !lives(pid));
+    assert_eq!(crew.json(&["task", "list"]).as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn the_last_hooks_of_a_team_run_to_their_end() {
+    let crew = Crew::new();
+    crew.script("last.sh", "#!/bin/sh\ncat >/dev/null\nsleep 1\necho over >\"$HOME/last.$CREWMUX_MEMBER\"\n");
+    crew.up(&format!("v = 1\nname = \"last\"\n[hooks]\nmember_exited = [\"./last.sh\"]\n{}", crew.puppet("hand")));
+    crew.ok(&["stop", "hand"]);
+    crew.ok(&["down"]);
+    assert_eq!(crew.read("last.hand").trim(), "over");
 }

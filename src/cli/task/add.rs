@@ -77,7 +77,7 @@ impl Args {
 pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     let task = args.new_task()?;
     let mut client = team::open(globals)?;
-    let answer = team::perform(&mut client, Verb::TaskAdd { task })?;
+    let answer = team::perform_past_hooks(&mut client, Verb::TaskAdd { task })?;
     if globals.json {
         return output::json(&answer.value);
     }

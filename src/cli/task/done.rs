@@ -39,6 +39,6 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     let result = TaskResult { text: args.result()?.unwrap_or_default(), ..TaskResult::default() };
     let mut client = team::open(globals)?;
     let verb = Verb::TaskDone { id: args.id, epoch: epoch_of(args.id, args.epoch), result };
-    let answer = team::perform(&mut client, verb)?;
+    let answer = team::perform_past_hooks(&mut client, verb)?;
     shown(&answer, "completed", globals)
 }
