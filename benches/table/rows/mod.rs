@@ -14,10 +14,11 @@ pub mod long;
 pub mod search;
 pub mod send;
 pub mod up;
+pub mod worktree;
 
 type Row = (&'static str, fn() -> Fallible<Vec<Line>>);
 
-pub const ROWS: [Row; 11] = [
+pub const ROWS: [Row; 12] = [
     ("append", append::row),
     ("handed", handed::row),
     ("send", send::row),
@@ -28,5 +29,6 @@ pub const ROWS: [Row; 11] = [
     ("killed", killed::row),
     ("down", down::row),
     ("confined", confined::row),
+    ("worktree", worktree::row),
     ("search", search::row),
 ];
