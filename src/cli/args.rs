@@ -122,28 +122,46 @@ verbs! {
     Doctor(doctor),
     Completions(completions),
     Man(man),
-    #[command(hide = true)]
-    Lead(lead),
-    #[command(hide = true)]
-    Teammate(teammate),
+}
+
+/// What crewmux starts itself and nobody types: one verb without the tree of all others, which takes longer to build than
+/// to read the arguments of one, and whose memory a teammate would keep for life.
+#[derive(Parser, Debug)]
+struct Alone<A: clap::Args> {
+    #[command(flatten)]
+    globals: Globals,
+    #[command(flatten)]
+    args: A,
+}
+
+/// `args` begin with the verb.
+fn run_alone<A: clap::Args>(
+    args: &[OsString],
+    verb: fn(&A, &Globals) -> Result<(), CommandError>,
+) -> (Result<(), CommandError>, bool) {
+    match Alone::<A>::try_parse_from(args) {
+        Ok(alone) => (verb(&alone.args, &alone.globals), false),
+        Err(error) => (usage::report(&error, args), false),
+    }
 }
 
 /// Runs the program's own command line: parse, act, print the error, give the exit code.
 #[must_use]
 pub fn run() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
-    // Outside the tree of verbs, which takes longer to build than all that the shim does.
-    if args.get(1).is_some_and(|verb| verb == crate::sandbox::VERB) {
-        return super::sandbox_exec::run(&args[1..]);
-    }
-    let (result, json) = match Cli::try_parse_from(&args) {
-        Ok(cli) => (cli.verb.run(&cli.globals), cli.globals.json),
-        Err(error) => {
-            // What was not parsed cannot say whether it asked for JSON: the words are looked at.
-            let words = args.get(1..).unwrap_or_default();
-            let json = words.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json");
-            (usage::report(&error, words), json)
-        }
+    let words = args.get(1..).unwrap_or_default();
+    let (result, json) = match words.first().and_then(|verb| verb.to_str()) {
+        Some(crate::sandbox::VERB) => return super::sandbox_exec::run(words),
+        Some("lead") => run_alone(words, super::lead::run),
+        Some("teammate") => run_alone(words, super::teammate::run),
+        _ => match Cli::try_parse_from(&args) {
+            Ok(cli) => (cli.verb.run(&cli.globals), cli.globals.json),
+            Err(error) => {
+                // What was not parsed cannot say whether it asked for JSON: the words are looked at.
+                let json = words.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json");
+                (usage::report(&error, words), json)
+            }
+        },
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
