@@ -1,7 +1,7 @@
 //! crewmux: a named team of processes in tmux panes that coordinates through plain files.
 //!
 //! The rooms, ground floor first; a room imports only what lies below it:
-//! `model` < `decide` < `os` < `sandbox` < `store` < `spec` < `hook` < `act` < `tmux` < `worktree` < `view` < `agent` < `teammate` < `lead` < `launch` < `cli`.
+//! `model` < `decide` < `os` < `sandbox` < `store` < `spec` < `hook` < `act` < `tmux` < `worktree` < `view` < `mcp` < `agent` < `teammate` < `lead` < `launch` < `cli`.
 
 pub mod act;
 pub mod agent;
@@ -10,6 +10,7 @@ pub mod decide;
 pub mod hook;
 pub mod launch;
 pub mod lead;
+pub mod mcp;
 pub mod model;
 pub mod os;
 pub mod sandbox;

@@ -65,6 +65,15 @@ impl Client {
         Ok(Self { desk, interrupted: None, caller })
     }
 
+    /// Opens `team` as the member that this process itself is, in this life.
+    ///
+    /// # Errors
+    /// No such team or member.
+    pub fn of_member(home: &Home, team: &Name, name: &Name, life: Life) -> Result<Self, ActError> {
+        let desk = Desk::open(home, team)?;
+        Ok(Self { desk, caller: Caller::Member { name: name.clone(), life } })
+    }
+
     /// Who this process is in the team.
     #[must_use]
     pub fn name(&self) -> Name {

@@ -4,7 +4,7 @@ use super::desk::Desk;
 use super::error::ActError;
 use super::verb::{Answer, Verb};
 use super::who::Who;
-use super::{ask, permission, send, task};
+use super::{ask, permission, report, send, task};
 use crate::decide::authority::Authority;
 use crate::model::id::MessageId;
 
@@ -38,6 +38,10 @@ pub fn act(desk: &mut Desk, who: &Who, id: MessageId, verb: Verb) -> Result<Done
         Verb::RequestPermission { request_id, tool, input, reason, scope, expires_ms } => {
             let wanted = permission::Wanted { tool, input, reason, scope };
             permission::ask(desk, who, request_id, wanted, expires_ms).map(Done::Answer)
+        }
+        Verb::Report { status, summary, result, error, output_file } => {
+            let said = report::Said { status, summary, result, error, output_file };
+            report::report(desk, who, id, said).map(Done::Answer)
         }
         Verb::Withdraw { request_id } => permission::withdraw(desk, who, request_id).map(Done::Answer),
         Verb::Ack { ids, up_to } => ask::ack(desk, who, &ids, up_to).map(Done::Answer),
@@ -76,6 +80,9 @@ pub(super) fn may(who: &Who, verb: &Verb) -> Result<(), ActError> {
         }
         Verb::RequestPermission { .. } | Verb::Withdraw { .. } if !member => {
             Err(ActError::forbidden("only a member asks for permission").hint("act for one with `--member NAME`"))
+        }
+        Verb::Report { .. } if !member => {
+            Err(ActError::forbidden("only a member reports to the lead").hint("act for one with `--member NAME`"))
         }
         Verb::TaskClaim { .. } if !member => {
             Err(ActError::forbidden("a claim belongs to a member's life").hint("act for one with `--member NAME`"))

@@ -17,6 +17,7 @@ mod near;
 pub mod outbox;
 pub mod outlook;
 pub mod permission;
+mod report;
 pub mod send;
 pub mod task;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::id::{MessageId, RequestId, SpawnId, TaskId};
-use crate::model::message::Priority;
+use crate::model::message::{Priority, ReportStatus};
 use crate::model::name::Name;
 use crate::model::spec::MemberSpec;
 use crate::model::task::{NewTask, TaskResult};
@@ -77,6 +77,18 @@ pub enum Verb {
         scope: Option<String>,
         #[serde(default)]
         expires_ms: Option<u64>,
+    },
+    /// The final answer of work that is no task of the board, for the lead.
+    Report {
+        status: ReportStatus,
+        summary: String,
+        #[serde(default)]
+        result: String,
+        #[serde(default)]
+        error: Option<String>,
+        /// A file that holds more; the member's own output where none is named.
+        #[serde(default)]
+        output_file: Option<String>,
     },
     /// Takes back one's own open permission request.
     Withdraw {
@@ -185,6 +197,7 @@ impl Verb {
             Self::TaskRm { .. } => "task rm",
             Self::SubmitPlan { .. } => "plan submit",
             Self::RequestPermission { .. } => "permission ask",
+            Self::Report { .. } => "report",
             Self::Withdraw { .. } => "permission withdraw",
             Self::Decide { approve: true, .. } => "approve",
             Self::Decide { .. } => "reject",

@@ -118,6 +118,7 @@ verbs! {
     Capture(capture),
     Teams(teams),
     Agents(agents),
+    Mcp(mcp),
     Ready(ready),
     Doctor(doctor),
     Completions(completions),

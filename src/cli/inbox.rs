@@ -3,7 +3,7 @@
 use super::args::Globals;
 use super::error::CommandError;
 use super::follow::{self, What};
-use super::mailbox::Mailbox;
+use crate::view::mailbox::Mailbox;
 use super::values::someone;
 use super::{output, team};
 use crate::act::send::read_text;

@@ -2,7 +2,7 @@
 
 use super::condition::Condition;
 use super::error::CommandError;
-use super::mailbox::{Mailbox, is_read};
+use crate::view::mailbox::{Mailbox, is_read};
 use crate::act::{self, Client, Desk};
 use crate::decide::authority::Authority;
 use crate::decide::board::{Board, Caller};

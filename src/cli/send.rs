@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::args::Globals;
 use super::error::CommandError;
 use super::follow::{self, What};
-use super::mailbox::is_read;
+use crate::view::mailbox::is_read;
 use super::{output, team};
 use super::{text, values};
 use crate::act::{self, Client, Verb};

@@ -82,6 +82,11 @@ impl MemberDir {
     }
 
     #[must_use]
+    pub fn client_lease(&self) -> PathBuf {
+        self.state_dir().join("client.lease")
+    }
+
+    #[must_use]
     pub fn lease(&self) -> PathBuf {
         self.path.join("state/lease")
     }

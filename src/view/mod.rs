@@ -7,6 +7,8 @@ pub mod feed;
 pub mod gather;
 pub mod graph;
 pub mod inbox;
+pub mod letter;
+pub mod mailbox;
 pub mod plain;
 pub mod requests;
 pub mod specs;

@@ -97,7 +97,7 @@ fn text(writer: &mut Writer<Vec<u8>>, name: &str, content: &str) -> io::Result<(
 }
 
 /// XML 1.0 has no way to write most control characters, not even escaped (section 2.2, `Char`): each becomes U+FFFD.
-fn allowed(text: &str) -> Cow<'_, str> {
+pub(super) fn allowed(text: &str) -> Cow<'_, str> {
     let bad = |c: char| matches!(c, '\0'..='\x08' | '\x0B' | '\x0C' | '\x0E'..='\x1F' | '\u{FFFE}' | '\u{FFFF}');
     if text.contains(bad) { text.replace(bad, "\u{FFFD}").into() } else { text.into() }
 }

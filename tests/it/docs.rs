@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::support::Crew;
 
 /// From the ground up; a room imports only what stands before it.
-const ROOMS: [&str; 16] = [
-    "model", "decide", "os", "sandbox", "store", "spec", "hook", "act", "tmux", "worktree", "view", "agent",
+const ROOMS: [&str; 17] = [
+    "model", "decide", "os", "sandbox", "store", "spec", "hook", "act", "tmux", "worktree", "view", "mcp", "agent",
     "teammate", "lead", "launch", "cli",
 ];
 /// Longest file under `src/`, in lines.

@@ -11,6 +11,7 @@ mod ending;
 mod hooks;
 mod keyboard;
 mod mail;
+mod mcp;
 mod names;
 mod permissions;
 mod plans;

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::error::CommandError;
-use crate::act::{Client, Desk};
+use super::inbox::MailView;
+use crate::act::{ActError, Client, Desk};
 use crate::model::id::MessageId;
 use crate::model::message::{Lane, Message};
 use crate::model::name::{AgentId, Name};
@@ -11,7 +11,6 @@ use crate::model::team::Team;
 use crate::store::cursor::LaneCursor;
 use crate::store::tail::Marker;
 use crate::store::{MemberDir, Position, Tail, cursors};
-use crate::view::inbox::MailView;
 
 const READ_BYTES: usize = 4 * 1024 * 1024;
 
@@ -31,8 +30,22 @@ impl Mailbox {
         Self { dir, tail, seen: HashSet::new(), closed: false }
     }
 
+    /// Only what its owner may not have read: where everything handed over was read too, what lies before is left out.
+    ///
+    /// # Errors
+    /// When the cursor cannot be read.
+    pub fn unread(dir: MemberDir) -> Result<Self, ActError> {
+        let cursor = cursors::read(&dir)?.lane(Lane::Inbox).clone();
+        let position = if cursor.read == cursor.handed { cursor.position() } else { Position::default() };
+        let tail = Tail::new(dir.inbox(), position);
+        Ok(Self { dir, tail, seen: HashSet::new(), closed: false })
+    }
+
     /// The mailbox of whoever calls; of the lead where the operator asks for that.
-    pub fn of(client: &mut Client, member: Option<&Name>) -> Result<Self, CommandError> {
+    ///
+    /// # Errors
+    /// When the roster cannot be read.
+    pub fn of(client: &mut Client, member: Option<&Name>) -> Result<Self, ActError> {
         let name = member.cloned().unwrap_or_else(|| client.name());
         Ok(Self::open(client.desk.mailbox(&name)?))
     }
@@ -43,7 +56,10 @@ impl Mailbox {
     }
 
     /// What has come since the last look. A message that lies there twice comes once.
-    pub fn read(&mut self, desk: &mut Desk) -> Result<Vec<MailView>, CommandError> {
+    ///
+    /// # Errors
+    /// When the mailbox or the roster cannot be read.
+    pub fn read(&mut self, desk: &mut Desk) -> Result<Vec<MailView>, ActError> {
         let mut found = Vec::new();
         loop {
             let batch = self.tail.read(READ_BYTES)?;
@@ -80,7 +96,10 @@ impl Mailbox {
     }
 
     /// How far the owner has read.
-    pub fn cursor(&self) -> Result<LaneCursor, CommandError> {
+    ///
+    /// # Errors
+    /// When the cursor cannot be read.
+    pub fn cursor(&self) -> Result<LaneCursor, ActError> {
         Ok(cursors::read(&self.dir)?.lane(Lane::Inbox).clone())
     }
 
