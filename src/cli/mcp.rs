@@ -23,13 +23,13 @@ Examples:
 pub struct Args {
     /// Act for this living member; the same as --member
     #[arg(long = "as", value_name = "NAME", conflicts_with = "member")]
-    pub member: Option<Name>,
+    pub as_member: Option<Name>,
 }
 
 pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     let home = Home::from_env()?;
     let team = team::resolve(globals, &home)?;
-    let member = args.member.clone().or_else(|| globals.member.clone());
+    let member = args.as_member.clone().or_else(|| globals.member.clone());
     let _held = member.as_ref().map(|name| hold(&home, &team, name)).transpose()?;
     let session = Session::open(&home, &team, Identity::Caller { member })?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(16).build()?;
