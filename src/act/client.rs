@@ -71,7 +71,7 @@ impl Client {
     /// No such team or member.
     pub fn of_member(home: &Home, team: &Name, name: &Name, life: Life) -> Result<Self, ActError> {
         let desk = Desk::open(home, team)?;
-        Ok(Self { desk, caller: Caller::Member { name: name.clone(), life } })
+        Ok(Self { desk, interrupted: None, caller: Caller::Member { name: name.clone(), life } })
     }
 
     /// Who this process is in the team.

@@ -3,7 +3,6 @@
 use super::args::Globals;
 use super::error::CommandError;
 use super::follow::{self, What};
-use crate::view::mailbox::Mailbox;
 use super::values::someone;
 use super::{output, team};
 use crate::act::send::read_text;
@@ -12,6 +11,7 @@ use crate::model::message::Message;
 use crate::model::name::Name;
 use crate::store::TeamDir;
 use crate::view::inbox::{MailView, mail};
+use crate::view::mailbox::Mailbox;
 use serde_json::json;
 
 /// Read one's own mailbox, or with --member another's

@@ -66,7 +66,7 @@ fn hold(home: &Home, team: &Name, name: &Name) -> Result<Option<Lease>, CommandE
     let dir = desk.dir.member(name);
     if !lease::is_held(&dir.lease()).map_err(ActError::from)? {
         return Err(CommandError::no_lead(format!("`{name}` is not running"))
-            .hint(format!("`crewmux restart {name}` starts it; `crewmux join {name}` joins by hand")));
+            .hint(format!("`crewmux restart {name}` starts it")));
     }
     let me = process::me();
     let text = LeaseText {

@@ -2,7 +2,6 @@
 
 use super::condition::Condition;
 use super::error::CommandError;
-use crate::view::mailbox::{Mailbox, is_read};
 use crate::act::{self, Client, Desk};
 use crate::decide::authority::Authority;
 use crate::decide::board::{Board, Caller};
@@ -12,6 +11,7 @@ use crate::model::spec::{Deliver, EngineKind};
 use crate::model::task::TaskStatus;
 use crate::model::team::Member;
 use crate::view::inbox::MailView;
+use crate::view::mailbox::{Mailbox, is_read};
 use crate::view::status::Alive;
 use crate::view::{MemberView, RequestView, gather};
 

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use super::args::Globals;
 use super::error::CommandError;
 use super::follow::{self, What};
-use crate::view::mailbox::is_read;
 use super::{output, team};
 use super::{text, values};
 use crate::act::{self, Client, Verb};
@@ -17,6 +16,7 @@ use crate::model::time::Span;
 use crate::os::clock;
 use crate::store::{MemberDir, cursors, mailbox};
 use crate::view::answers::{Delivery, SendView};
+use crate::view::mailbox::is_read;
 
 /// Send a message to a member, the lead, the operator or everyone
 ///

@@ -48,7 +48,8 @@ pub(super) async fn send(call: &Call, given: SendMessage) -> Result {
     let answer = call.session.perform(Verb::Send(message)).await?;
     let sent: SendView =
         serde_json::from_value(answer.value).map_err(|e| ActError::failed("the answer is odd").cause(e.to_string()))?;
-    let deliveries = || sent.deliveries.iter().map(|d| json!({"to": d.to, "unread_before_it": d.queued.saturating_sub(1)}));
+    let deliveries =
+        || sent.deliveries.iter().map(|d| json!({"to": d.to, "unread_before_it": d.queued.saturating_sub(1)}));
     let mut out = json!({"id": sent.id, "sent": deliveries().collect::<Vec<_>>()});
     if !answer.notes.is_empty() {
         out["notes"] = json!(answer.notes);

@@ -109,7 +109,8 @@ fn newcomer(client: &mut Client, given: SpawnMember) -> Result<MemberSpec> {
     if engine == "command" && command.is_empty() {
         return Err(ActError::usage("a `command` member needs a program: give `command`"));
     }
-    let name = Name::parse(&given.name).map_err(|e| ActError::usage(format!("`{}` cannot be a name: {e}", given.name)))?;
+    let name =
+        Name::parse(&given.name).map_err(|e| ActError::usage(format!("`{}` cannot be a name: {e}", given.name)))?;
     let count = team.teammates().count() + team.reserved.len();
     let spec = json!({
         "name": name, "engine": engine, "command": command, "cwd": cwd, "prompt": given.prompt,

@@ -135,7 +135,8 @@ pub(super) async fn decide(call: &Call, given: Decide) -> Result {
 
 async fn decided(call: &Call, id: RequestId, approve: bool, feedback: Option<String>, always: bool) -> Result {
     // Bound to what the ledger shows now: a plan that changed meanwhile is another one.
-    let known = move |client: &mut crate::act::Client| Ok(client.desk.ledger.view()?.0.get(id).and_then(|r| r.hash.clone()));
+    let known =
+        move |client: &mut crate::act::Client| Ok(client.desk.ledger.view()?.0.get(id).and_then(|r| r.hash.clone()));
     let hash = call.session.with(known).await?;
     let verb = Verb::Decide { request_id: id, approve, hash, feedback, always };
     Ok(call.session.perform(verb).await?.value)
@@ -157,7 +158,9 @@ pub(super) async fn report(call: &Call, given: MakeReport) -> Result {
 }
 
 fn request_id(text: &str) -> Result<RequestId> {
-    text.trim().parse().map_err(|_| ActError::usage(format!("`{text}` is no id of a request")).hint("give the whole id"))
+    text.trim()
+        .parse()
+        .map_err(|_| ActError::usage(format!("`{text}` is no id of a request")).hint("give the whole id"))
 }
 
 /// What a request asks, for whoever is to decide it.

@@ -52,14 +52,13 @@ pub enum ServeError {
 pub async fn serve(session: Arc<Session>, ready: impl FnOnce()) -> std::result::Result<Served, ServeError> {
     let gone = session.gone().clone();
     let stdin = UntilGone { inner: tokio::io::stdin(), gone: gone.clone() };
-    let transport =
-        AsyncRwTransport::new_server(stdin, tokio::io::stdout()).with_max_line_length(LONGEST_LINE);
-    let server = Server { session, subscriptions: Subscriptions::default() };
+    let transport = AsyncRwTransport::new_server(stdin, tokio::io::stdout()).with_max_line_length(LONGEST_LINE);
+    let server = Server { session: Arc::clone(&session), subscriptions: Subscriptions::default() };
     match serve_server_with_ct(server, transport, gone.clone()).await {
         Ok(running) => {
             ready();
             let _ = running.waiting().await;
-            gone.cancel();
+            session.end().await;
             Ok(Served::Closed)
         }
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(Served::NoClient),

@@ -1,8 +1,11 @@
 //! Who a client is, and how its calls get to the team.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::answer::Result;
 use super::tools::Role;
@@ -10,6 +13,11 @@ use crate::act::{ActError, Answer, Client, Desk, Verb};
 use crate::model::id::{Life, MessageId};
 use crate::model::name::Name;
 use crate::store::Home;
+
+/// The client has gone: a hook that still runs on its behalf is ended. A process has one client.
+static GONE: AtomicBool = AtomicBool::new(false);
+/// How long what is in the middle of something has to end after its client: the time that ending a hook takes.
+const TIDY: Duration = Duration::from_secs(2);
 
 /// As whom a client calls.
 #[derive(Clone, Debug)]
@@ -33,6 +41,7 @@ pub struct Session {
     pub(super) shown: Mutex<Vec<MessageId>>,
     /// Cancelled when the client has gone.
     pub(super) gone: CancellationToken,
+    jobs: TaskTracker,
 }
 
 impl Session {
@@ -53,6 +62,7 @@ impl Session {
             idle: Mutex::new(vec![client]),
             shown: Mutex::new(Vec::new()),
             gone: CancellationToken::new(),
+            jobs: TaskTracker::new(),
         }))
     }
 
@@ -77,6 +87,14 @@ impl Session {
         &self.gone
     }
 
+    /// The client has gone: ends what runs on its behalf.
+    pub(super) async fn end(&self) {
+        self.gone.cancel();
+        GONE.store(true, Ordering::Relaxed);
+        self.jobs.close();
+        let _ = tokio::time::timeout(TIDY, self.jobs.wait()).await;
+    }
+
     /// A desk of its own, for what looks again and again.
     ///
     /// # Errors
@@ -94,7 +112,7 @@ impl Session {
         job: impl FnOnce(&mut Client) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let session = Arc::clone(self);
-        let done = tokio::task::spawn_blocking(move || {
+        let done = self.jobs.spawn_blocking(move || {
             let at_hand = lock(&session.idle).pop();
             let mut client = match at_hand {
                 Some(client) => client,
@@ -122,8 +140,10 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn client(home: &Home, team: &Name, identity: &Identity) -> Result<Client> {
-    match identity {
+    let mut client = match identity {
         Identity::Caller { member } => Client::open(home, team, member.as_ref()),
         Identity::Member { name, life } => Client::of_member(home, team, name, *life),
-    }
+    }?;
+    client.interrupted = Some(&GONE);
+    Ok(client)
 }

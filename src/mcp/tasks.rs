@@ -170,8 +170,7 @@ fn claimable_by(client: &mut Client) -> Result<Vec<TaskId>> {
     let member = team.member(&name);
     let capabilities = member.and_then(|m| m.spec.as_ref()).map(|s| s.capabilities.clone()).unwrap_or_default();
     let life = member.and_then(|m| m.life);
-    let caller =
-        Caller { name, life, authority: Authority::Member, capabilities: &capabilities, claim_limit: limit };
+    let caller = Caller { name, life, authority: Authority::Member, capabilities: &capabilities, claim_limit: limit };
     Ok(client.desk.board.view()?.board.claimable_by(&caller))
 }
 

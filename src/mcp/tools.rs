@@ -186,8 +186,13 @@ pub fn markdown() -> String {
             For::Leaders => "the lead, the operator",
         };
         let schema = (entry.schema)();
-        let required: Vec<&str> =
-            schema.get("required").and_then(|r| r.as_array()).into_iter().flatten().filter_map(|r| r.as_str()).collect();
+        let required: Vec<&str> = schema
+            .get("required")
+            .and_then(|r| r.as_array())
+            .into_iter()
+            .flatten()
+            .filter_map(|r| r.as_str())
+            .collect();
         let takes: Vec<String> = schema
             .get("properties")
             .and_then(|p| p.as_object())
@@ -241,6 +246,9 @@ mod tests {
             std::fs::write(path, fresh).expect("docs/MCP.md can be written");
             return;
         }
-        assert!(kept[from..to] == markdown(), "docs/MCP.md is stale; refresh it with `UPDATE_DOCS=1 cargo test docs_are_fresh`");
+        assert!(
+            kept[from..to] == markdown(),
+            "docs/MCP.md is stale; refresh it with `UPDATE_DOCS=1 cargo test docs_are_fresh`"
+        );
     }
 }

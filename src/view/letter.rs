@@ -39,7 +39,8 @@ pub fn letter(message: &Message, text: &str, redelivered: bool) -> io::Result<St
 /// None that a writer into memory has.
 pub fn task(id: &str, subject: &str, description: &str) -> io::Result<String> {
     let mut writer = Writer::new(Vec::new());
-    let text = if description.is_empty() { format!("\n{subject}\n") } else { format!("\n{subject}\n\n{description}\n") };
+    let text =
+        if description.is_empty() { format!("\n{subject}\n") } else { format!("\n{subject}\n\n{description}\n") };
     writer
         .create_element("teammate-task")
         .with_attribute(("id", id))

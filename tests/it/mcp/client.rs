@@ -40,7 +40,8 @@ impl<'a> Client<'a> {
     }
 
     pub fn hello(&mut self) -> Value {
-        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let hello =
+            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
         let answer = self.request("initialize", hello);
         self.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
         answer

@@ -14,7 +14,9 @@ fn junk_is_stepped_over_and_what_follows_is_answered() {
     let crew = Crew::new();
     crew.up(&team(&crew));
     let mut hand = Client::inside(&crew, "hand", "mcp");
-    for line in ["", "no json", "{\"jsonrpc\":\"2.0\",", "\u{0}\u{1}", "[]", "17", "{\"jsonrpc\":\"1.0\",\"id\":1}", "{}"] {
+    for line in
+        ["", "no json", "{\"jsonrpc\":\"2.0\",", "\u{0}\u{1}", "[]", "17", "{\"jsonrpc\":\"1.0\",\"id\":1}", "{}"]
+    {
         hand.write(line);
     }
     assert_eq!(hand.json("list_members", json!({}))["you"], "hand");
@@ -76,7 +78,8 @@ fn nobody_is_served_in_anothers_name() {
     crew.up(&team(&crew));
     let tried = crew.inside("hand", "env -u CREWMUX_MEMBER crewmux mcp --as other </dev/null");
     assert_eq!(tried.code, 4, "{tried:#?}");
-    let tried = crew.inside("hand", "env -u CREWMUX_MEMBER -u CREWMUX_TEAM setsid -w crewmux mcp --member operator </dev/null");
+    let tried =
+        crew.inside("hand", "env -u CREWMUX_MEMBER -u CREWMUX_TEAM setsid -w crewmux mcp --member operator </dev/null");
     assert_eq!(tried.code, 4, "{tried:#?}");
     // The environment makes nobody another either.
     let mut hand = Client::inside(&crew, "hand", "mcp");

@@ -67,7 +67,8 @@ fn mail_goes_out_and_comes_in_and_is_read_when_its_answer_arrived() {
     let crew = Crew::new();
     crew.up(&team(&crew));
     let mut hand = Client::inside(&crew, "hand", "mcp");
-    let sent = hand.json("send_message", json!({"to": "lead", "text": "halfway", "summary": "half of it", "priority": "now"}));
+    let sent =
+        hand.json("send_message", json!({"to": "lead", "text": "halfway", "summary": "half of it", "priority": "now"}));
     assert!(sent["notes"][0].as_str().is_some_and(|note| note.contains("sent as `next`")), "{sent}");
     assert!(crew.ok(&["inbox"]).contains("halfway"));
 
@@ -145,8 +146,12 @@ fn tasks_are_made_claimed_and_ended() {
 
     let reported = hand.json("report", json!({"summary": "looked around", "result": "nothing else"}));
     assert_eq!(reported["to"], "team-lead");
-    let report = crew.inbox("crew", "team-lead").into_iter().find(|m| m["body"]["summary"] == "looked around").expect("it");
-    assert_eq!((&report["type"], &report["from"], &report["body"]["status"]), (&json!("report"), &json!("hand@crew"), &json!("completed")));
+    let report =
+        crew.inbox("crew", "team-lead").into_iter().find(|m| m["body"]["summary"] == "looked around").expect("it");
+    assert_eq!(
+        (&report["type"], &report["from"], &report["body"]["status"]),
+        (&json!("report"), &json!("hand@crew"), &json!("completed"))
+    );
 
     for n in 3..=70 {
         hand.json("task_create", json!({"subject": format!("task {n}")}));
@@ -199,7 +204,8 @@ fn f45_a_permission_is_given_denied_or_taken_back_with_its_call() {
     assert_eq!(allowed["decision"], "allow_always");
     assert_eq!(hand.json("request_permission", ask)["decision"], "allow_once", "nobody is asked again");
 
-    let denied = hand.json("request_permission", json!({"tool": "shell", "input": {"command": "rm"}, "timeout_seconds": 1}));
+    let denied =
+        hand.json("request_permission", json!({"tool": "shell", "input": {"command": "rm"}, "timeout_seconds": 1}));
     assert_eq!((denied["decision"].as_str(), denied["state"].as_str()), (Some("deny"), Some("expired")));
 
     let state = |id: &str| {
@@ -210,7 +216,9 @@ fn f45_a_permission_is_given_denied_or_taken_back_with_its_call() {
     // A cancelled call asks nobody any more.
     let call = hand.begin("request_permission", json!({"tool": "deploy"}));
     let cancelled = id(&open(&crew));
-    hand.write(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": call}}).to_string());
+    hand.write(
+        &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": call}}).to_string(),
+    );
     until("it is taken back", || state(&cancelled) == "withdrawn");
     // Nor does one whose client has gone.
     hand.begin("request_permission", json!({"tool": "deploy"}));
