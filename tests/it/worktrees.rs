@@ -315,3 +315,30 @@ fn a_child_s_tree_is_made_by_the_teammate_and_answered_through_the_outbox() {
     crew.ok(&["down"]);
     assert_eq!(repo.branches(), "");
 }
+
+#[test]
+fn a_member_s_hook_commits_in_its_tree_and_touches_nothing_else() {
+    let repo = Repo::new();
+    let crew = &repo.crew;
+    crew.script(
+        "commit.sh",
+        "#!/bin/sh\ncd \"$CREWMUX_WORKTREE\" && echo x >by-hook && git add by-hook && git commit -q -m 'by the hook' || exit 1\n\
+         echo x >\"$HOME/repo/a.txt\"\nexit 0\n",
+    );
+    crew.script("gone.sh", "#!/bin/sh\ntouch \"$TMPDIR/x\" \"$CREWMUX_SCRATCH/gone\"\n");
+    crew.up("v = 1\nname = \"hk\"\n[[member]]\nname = \"w\"\ncwd = \"repo\"\nisolation = \"worktree\"\n\
+         [[task]]\nsubject = \"s\"\nrun = [\"true\"]\n\
+         [hooks]\ntask_completed = [\"./commit.sh\"]\nmember_exited = [\"./gone.sh\"]\n");
+    crew.ok(&["wait", "--for", "task:1=completed", "--timeout", "60s"]);
+    assert_eq!(repo.git(&["log", "-1", "--format=%s", "crewmux/hk/w"]), "by the hook\n");
+    if crewmux::sandbox::support().files {
+        assert_eq!(crew.read("repo/a.txt"), "one\n", "the repository's own tree is closed to it");
+    } else {
+        eprintln!("skipped the sandbox of a_member_s_hook_commits_in_its_tree_and_touches_nothing_else");
+    }
+    crew.ok(&["shutdown", "w"]);
+    until("it is kept", || repo.events("hk", "worktree_kept").len() == 1);
+    until("the last hook has run", || crew.team("hk").join("scratch/gone").exists());
+    let failed = repo.events("hk", "hook_failed");
+    assert!(failed.is_empty(), "{failed:?}");
+}
