@@ -113,7 +113,11 @@ pub fn after(desk: &mut Desk, who: &Who, verb: &Verb, kind: HookKind, said: &Sai
         _ => None,
     };
     told(desk, who, kind, said, task_id);
-    let Said::Vetoed(why) = said else { return Ok(()) };
+    let why = match said {
+        Said::Vetoed(why) => why,
+        Said::CutOff(why) => return Err(cut_off(kind).cause(why)),
+        Said::Passed | Said::Failed(_) => return Ok(()),
+    };
     if let Some(id) = task_id {
         let holder = desk.board.view()?.board.get(id).and_then(|t| t.claim.as_ref()).map(|c| c.member.clone());
         if let Some(holder) = holder {
@@ -127,6 +131,13 @@ pub fn after(desk: &mut Desk, who: &Who, verb: &Verb, kind: HookKind, said: &Sai
 #[must_use]
 pub fn refusal(kind: HookKind, why: &str) -> ActError {
     ActError::forbidden(format!("the hook `{kind}` refused it")).cause(why)
+}
+
+/// The error of a verb whose hook was ended from outside: it let nothing through.
+#[must_use]
+pub fn cut_off(kind: HookKind) -> ActError {
+    ActError::conflict(format!("the hook `{kind}` was cut off"))
+        .hint("do it again, if there is still somebody to do it")
 }
 
 /// A hook's words as work for a member.
@@ -147,7 +158,7 @@ pub fn told(desk: &mut Desk, who: &Who, hook: HookKind, said: &Said, task_id: Op
     let (vetoed, text) = match said {
         Said::Passed => return,
         Said::Vetoed(why) => (true, why.clone()),
-        Said::Failed(why) => (false, why.clone()),
+        Said::Failed(why) | Said::CutOff(why) => (false, why.clone()),
     };
     let body = Body::HookReport { hook, vetoed, said: text, task_id };
     let from = if who.authority == Authority::Member { who.name.clone() } else { Name::operator() };

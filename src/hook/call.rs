@@ -8,7 +8,6 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::model::hook::HookKind;
-use crate::model::id::Life;
 use crate::model::name::{AgentId, Name};
 use crate::model::team::{Member, Team};
 use crate::os::clock;
@@ -47,6 +46,9 @@ pub fn call(home: &Home, team: &Team, kind: HookKind, about: About<'_>, facts: M
         About::Operator => Name::operator(),
     };
     let mut input = json!({"hook": kind, "ts": clock::now(), "team": team.name, "member": name});
+    if let (About::Member(Member { life: Some(life), .. }), Some(map)) = (about, input.as_object_mut()) {
+        map.insert("life".to_owned(), json!(life));
+    }
     if let Some(map) = input.as_object_mut() {
         map.extend(facts);
     }
@@ -118,8 +120,9 @@ fn env(home: &Home, team: &Team, kind: HookKind, about: About<'_>) -> Vec<(OsStr
             set("CREWMUX_AGENT_ID", member.agent_id.to_string().into());
             set("CREWMUX_ROLE", "teammate".into());
             set("CREWMUX_COLOR", member.color.as_str().into());
-            if let Some(life) = member.life.as_ref().map(Life::to_string) {
-                set("CREWMUX_LIFE", life.into());
+            // A mark too: what has it is ended with that life, and the lead's hooks outlive it.
+            if let Some(life) = member.life.as_ref().filter(|_| !kind.is_the_leads()) {
+                set("CREWMUX_LIFE", life.to_string().into());
             }
             if let Some(tree) = &member.worktree {
                 set("CREWMUX_WORKTREE", tree.path.as_str().into());

@@ -1,6 +1,7 @@
 //! Running a hook: input in, errors out, ended wholly when it is over.
 
 use std::io;
+use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -21,6 +22,8 @@ const RUN_VARIABLE: &str = "CREWMUX_HOOK_RUN";
 const HEED: Duration = Duration::from_millis(50);
 /// The exit code of an objection.
 const VETO: i32 = 2;
+/// Signals by which others end a program: HUP, INT, KILL, TERM.
+const FROM_OUTSIDE: [i32; 4] = [1, 2, 9, 15];
 /// How much of its errors is kept, in bytes: they become mail that somebody reads.
 const MOST_SAID: usize = 16 * 1024;
 /// Between TERM and KILL for what is left of it.
@@ -75,12 +78,15 @@ impl Call {
         };
         drop(kept);
         let words = String::from_utf8_lossy(&said).trim().to_owned();
+        let asked_to_end =
+            status.as_ref().is_ok_and(|s| s.signal().is_some_and(|signal| FROM_OUTSIDE.contains(&signal)));
         match status.map(|s| s.code()) {
             Ok(Some(0)) => Said::Passed,
             Ok(Some(VETO)) if words.is_empty() => Said::Vetoed("it gave no reason".to_owned()),
             Ok(Some(VETO)) => Said::Vetoed(words),
             Ok(Some(code)) => Said::Failed(with(format!("it ended with code {code}"), &words)),
-            Ok(None) => Said::Failed(with("it was ended by a signal".to_owned(), &words)),
+            Ok(None) if asked_to_end => Said::CutOff(with("it was ended by a signal".to_owned(), &words)),
+            Ok(None) => Said::Failed(with("it crashed".to_owned(), &words)),
             Err(error) => Said::Failed(format!("its end was not seen: {error}")),
         }
     }

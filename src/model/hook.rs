@@ -28,6 +28,12 @@ impl HookKind {
     pub const ALL: [Self; 5] =
         [Self::MemberIdle, Self::TaskCreated, Self::TaskCompleted, Self::MemberExited, Self::RequestOpened];
 
+    /// Whether the lead runs it, and not whoever it is about.
+    #[must_use]
+    pub fn is_the_leads(self) -> bool {
+        matches!(self, Self::MemberExited | Self::RequestOpened)
+    }
+
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -73,6 +79,8 @@ pub enum Said {
     Passed,
     /// It objects, and why.
     Vetoed(String),
+    /// It was ended from outside before it said anything: nothing was let through.
+    CutOff(String),
     /// It did not do its work. What it was asked about goes on.
     Failed(String),
 }

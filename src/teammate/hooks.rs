@@ -5,10 +5,11 @@ use serde_json::{Map, json};
 use super::engine::{EngineEvent, TaskEnd};
 use super::run::Process;
 use crate::act::outbox::{Reply, Wish};
-use crate::act::{ActError, Verb, Who, hooks};
+use crate::act::{Verb, Who, hooks};
 use crate::decide::teammate::Ended;
 use crate::hook::Call;
 use crate::model::hook::{HookKind, Said};
+use crate::model::id::TaskId;
 use crate::model::spec::EngineKind;
 use crate::model::task::TaskResult;
 use crate::model::team::State;
@@ -29,6 +30,20 @@ pub enum Then {
     Task(TaskEnd),
     /// The member has nothing to do.
     Idle,
+}
+
+impl Then {
+    /// Which hook, and the task that it was asked about.
+    fn about(&self) -> (HookKind, Option<TaskId>) {
+        match self {
+            Self::Wish(kind, wish) => match wish.verb {
+                Verb::TaskDone { id, .. } => (*kind, Some(id)),
+                _ => (*kind, None),
+            },
+            Self::Task(end) => (HookKind::TaskCompleted, Some(end.id)),
+            Self::Idle => (HookKind::MemberIdle, None),
+        }
+    }
 }
 
 impl Process {
@@ -102,12 +117,16 @@ impl Process {
     pub(super) fn hooked(&mut self, hooked: Hooked) {
         let Hooked { said, then } = hooked;
         let who = self.who();
-        // It did not fail by itself: the end of its member ended it, and what it was asked about did not pass.
-        let cut_off = self.stopping && matches!(said, Said::Failed(_));
+        // The end of its member ends it and what it started, perhaps a moment before the teammate hears of that. A script
+        // whose command was killed may well end with 0: nothing that it said counts any more.
+        let cut_off = matches!(said, Said::CutOff(_)) || self.stopping && !matches!(said, Said::Vetoed(_));
+        if cut_off && !self.stopping {
+            let (kind, task) = then.about();
+            hooks::told(&mut self.context.desk, &who, kind, &said, task);
+        }
         match then {
             Then::Wish(kind, wish) if cut_off => {
-                let ended = ActError::conflict(format!("the hook `{kind}` was cut off: the member is being ended"));
-                self.outbox.answer(&Reply::new(wish.id, Err(ended)));
+                self.outbox.answer(&Reply::new(wish.id, Err(hooks::cut_off(kind))));
             }
             Then::Task(mut end) if cut_off => {
                 end.cut = Some("its hook was cut off".to_owned());

@@ -68,7 +68,10 @@ fn f52_every_hook_is_told_what_happened_and_for_whom_it_runs() {
     assert_eq!((&opened["kind"], &opened["request"]["body"]["plan"]), (&"plan".into(), &"plan\n".into()), "{opened}");
     crew.ok(&["stop", "hand"]);
     let exited = told(&crew, "member_exited.hand");
-    assert_eq!(exited["reason"], "stopped", "{exited}");
+    assert_eq!((&exited["reason"], &exited["life"]), (&"stopped".into(), &entry["life"]), "{exited}");
+    // What has a life's mark is ended with it.
+    let env = crew.read("member_exited.hand.env");
+    assert!(env.contains("CREWMUX_MEMBER=hand\n") && !env.contains("CREWMUX_LIFE="), "{env}");
     assert!(event(&crew, "told", "hook_failed").is_none() && event(&crew, "told", "hook_vetoed").is_none());
 }
 
@@ -148,15 +151,15 @@ fn a_hook_that_fails_or_hangs_stops_nobody_and_is_ended_whole() {
     let pid: u32 = crew.awaits("request_opened.hand.pid").trim().parse().expect("a pid");
     // Meanwhile the lead does its work.
     crew.ok(&["shutdown", "other"]);
-    let hung = || {
+    let hung = |hook: &str| {
         let said = |e: &Value| e["said"].as_str().is_some_and(|s| s.contains("did not end within"));
-        crew.events("hang").iter().filter(|e| e["type"] == "hook_failed" && said(e)).count()
+        crew.events("hang").iter().any(|e| e["type"] == "hook_failed" && e["hook"] == hook && said(e))
     };
-    until("it is given up", || hung() == 1);
+    until("it is given up", || hung("request_opened"));
     until("what it started is gone", || !lives(pid));
     assert_eq!(crew.inside("hand", "crewmux task claim 1 && crewmux task done 1").code, 0);
     assert_eq!(crew.json(&["task", "show", "1"])["status"], "completed");
-    until("that one too", || hung() == 2);
+    until("that one too", || hung("task_completed"));
     assert!(with_environment("CREWMUX_HOOK", "task_completed").iter().all(|pid| !of(&crew, *pid)));
 }
 

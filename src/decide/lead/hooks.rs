@@ -22,7 +22,7 @@ impl Lead {
     ) {
         let why = match said {
             Said::Passed => return,
-            Said::Failed(why) => return out.push(Effect::Log(hook_event(false, kind, name, &why))),
+            Said::Failed(why) | Said::CutOff(why) => return out.push(Effect::Log(hook_event(false, kind, name, &why))),
             Said::Vetoed(why) => why,
         };
         out.push(Effect::Log(hook_event(true, kind, name, &why)));
