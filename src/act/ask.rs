@@ -58,6 +58,16 @@ pub(super) fn to_lead(desk: &mut Desk, who: &Who, id: MessageId, body: &Body) ->
     Ok(())
 }
 
+/// Asks a teammate whether it hears. The nonce of the answer is the asking message's id.
+pub(super) fn ping(desk: &mut Desk, who: &Who, id: MessageId, name: &Name) -> Result<Answer, ActError> {
+    not_the_lead(name)?;
+    desk.member(name)?;
+    let body = Body::Ping { nonce: id.to_string() };
+    let message = Message::new(id, who.agent_id(&desk.name), name.clone(), &body);
+    mailbox::deliver(&desk.dir.member(name), &message, Lane::Control, Durability::Fast, false)?;
+    Ok(Answer::of(json!({"nonce": id})))
+}
+
 /// A member's plan goes to the lead, which enters it into the ledger.
 pub(super) fn submit_plan(
     desk: &mut Desk,

@@ -1,5 +1,6 @@
 //! A team's files at hand: what a verb needs to be decided and done.
 
+use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -20,6 +21,8 @@ pub struct Desk {
     pub board: StateLog<BoardLog>,
     /// The requests, as the lead has written them.
     pub ledger: StateLog<LedgerLog>,
+    /// What a member sent from here: the places of its messages in each mailbox, as far as they may lie there unread.
+    pub(super) sent: HashMap<Name, VecDeque<u64>>,
     team: Option<(Stamp, Team)>,
 }
 
@@ -44,7 +47,7 @@ impl Desk {
             return Err(error);
         }
         let (board, ledger) = (StateLog::open(dir.tasks()), StateLog::open(dir.requests()));
-        Ok(Self { home: home.clone(), name: name.clone(), dir, board, ledger, team: None })
+        Ok(Self { home: home.clone(), name: name.clone(), dir, board, ledger, sent: HashMap::new(), team: None })
     }
 
     /// The roster as it stands, read again only when the file was replaced.

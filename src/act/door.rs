@@ -7,6 +7,7 @@ use super::who::Who;
 use super::{ask, permission, report, send, task};
 use crate::decide::authority::Authority;
 use crate::model::id::MessageId;
+use crate::store::roster;
 
 /// What became of a verb.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +24,8 @@ pub enum Done {
 /// Every refusal, with the exit code and the hint that it is to end with.
 pub fn act(desk: &mut Desk, who: &Who, id: MessageId, verb: Verb) -> Result<Done, ActError> {
     may(who, &verb)?;
+    let dir = desk.dir.clone();
+    roster::check_version(&dir, desk.team()?)?;
     match verb {
         Verb::Send(send) => send::send(desk, who, id, send).map(Done::Answer),
         Verb::TaskAdd { .. }
@@ -44,6 +47,7 @@ pub fn act(desk: &mut Desk, who: &Who, id: MessageId, verb: Verb) -> Result<Done
             report::report(desk, who, id, said).map(Done::Answer)
         }
         Verb::Withdraw { request_id } => permission::withdraw(desk, who, request_id).map(Done::Answer),
+        Verb::Ping { name } => ask::ping(desk, who, id, &name).map(Done::Answer),
         Verb::Ack { ids, up_to } => ask::ack(desk, who, &ids, up_to).map(Done::Answer),
         // A teammate answers this itself; nobody else has a program that could be ready.
         Verb::Ready => Err(ActError::forbidden("only a member's program says that it is ready")),
@@ -68,6 +72,7 @@ pub(super) fn may(who: &Who, verb: &Verb) -> Result<(), ActError> {
             Err(ActError::forbidden("the team roster is flat: members do not start members")
                 .hint("ask the lead: `crewmux send team-lead …`"))
         }
+        Verb::Ping { .. } if member => refuse("the answer to a ping is the lead's"),
         Verb::Stop { .. } | Verb::Restart { .. } | Verb::Shutdown { .. } if member => {
             refuse("members cannot end or restart each other or the lead; the lead and the operator can")
         }

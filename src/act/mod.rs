@@ -13,6 +13,7 @@ mod door;
 mod error;
 pub mod hooks;
 pub mod inbox;
+mod limits;
 mod near;
 pub mod outbox;
 pub mod outlook;

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::desk::{Desk, unknown_member};
 use super::error::ActError;
+use super::limits;
 use super::verb::{Answer, Send};
 use super::who::Who;
 use crate::decide::authority::Authority;
@@ -92,19 +93,15 @@ fn deliver(
             return Err(ended(&to));
         }
     }
-    let limit = desk.team()?.settings.limits.queue_depth;
+    let blobs_mib = desk.team()?.settings.limits.blobs_mib;
     let dir = desk.dir.member(&to);
-    let body = Body::Text(text(&desk.dir, &send.text)?);
+    limits::check(desk, who, &dir, &to)?;
+    let body = Body::Text(text(&desk.dir, &send.text, blobs_mib)?);
     let from = crate::model::name::AgentId::new(who.name.clone(), from_team.clone());
     let mut message = Message::new(id, from, to.clone(), &body);
     message.priority = send.priority;
     message.summary.clone_from(&send.summary);
     message.reply_to = send.reply_to;
-    let depth = crate::store::intake::depth(&dir, Lane::Inbox)?;
-    if depth >= limit {
-        return Err(ActError::failed(format!("`{to}` has {depth} unread messages, its limit is {limit}"))
-            .hint("wait until it has read some, or raise `queue_depth` under `[limits]`"));
-    }
     let durability = if durable { Durability::Durable } else { Durability::Fast };
     let sent = if send.queue {
         mailbox::deliver_even_closed(&dir, &message, Lane::Inbox, durability)
@@ -112,16 +109,22 @@ fn deliver(
         mailbox::deliver(&dir, &message, Lane::Inbox, durability, send.id.is_some())
     };
     match sent {
-        Ok(sent) => Ok(json!({"to": to, "seq": sent.seq, "queued": sent.queued})),
+        Ok(sent) => {
+            if who.authority == Authority::Member {
+                desk.sent.entry(to.clone()).or_default().push_back(sent.seq);
+            }
+            Ok(json!({"to": to, "seq": sent.seq, "queued": sent.queued}))
+        }
         Err(StoreError::Closed { .. }) => Err(ended(&to)),
         Err(error) => Err(error.into()),
     }
 }
 
-fn text(team: &TeamDir, text: &str) -> Result<Text, ActError> {
+fn text(team: &TeamDir, text: &str, blobs_mib: u64) -> Result<Text, ActError> {
     if text.len() <= MAX_INLINE_BYTES {
         return Ok(Text { content: Some(text.to_owned()), ..Text::default() });
     }
+    limits::check_blobs(team, text.len(), blobs_mib)?;
     let hash = blob::put(team, text.as_bytes())?;
     Ok(Text { content: None, blob: Some(hash), bytes: Some(text.len() as u64) })
 }

@@ -71,7 +71,7 @@ impl World {
     fn lane(&self, who: &str, lane: Lane) -> Vec<Message> {
         let mut intake = Intake::open(&self.dir(who), lane).unwrap();
         intake.poll().unwrap();
-        intake.waiting().iter().map(|w| w.message.clone()).collect()
+        intake.messages().unwrap()
     }
 
     fn inbox(&self, who: &str) -> Vec<Message> {
@@ -249,7 +249,7 @@ fn one_may_write_to_oneself_and_to_another_team() {
     world.answer("a", send("x@other", "hi"));
     let mut intake = Intake::open(&other.dir.member(&name("x")), Lane::Inbox).unwrap();
     intake.poll().unwrap();
-    let mail = &intake.waiting()[0].message;
+    let mail = &intake.messages().unwrap()[0];
     assert_eq!((mail.from.to_string(), mail.to.as_str()), ("a@t".to_owned(), "x"));
     assert_eq!(world.sends("a", "y@other", "hi").unwrap_err().code, 3);
 }

@@ -127,6 +127,10 @@ pub enum Verb {
     Restart {
         name: Name,
     },
+    /// Asks the teammate whether it hears; a `pong` in the lead's mailbox is the answer.
+    Ping {
+        name: Name,
+    },
     /// The shutdown handshake with `name`, or with everyone.
     Shutdown {
         #[serde(default)]
@@ -206,6 +210,7 @@ impl Verb {
             Self::Spawn { .. } => "spawn",
             Self::Stop { .. } => "stop",
             Self::Restart { .. } => "restart",
+            Self::Ping { .. } => "doctor",
             Self::Shutdown { .. } => "shutdown",
         }
     }

@@ -121,6 +121,8 @@ verbs! {
     Mcp(mcp),
     Ready(ready),
     Doctor(doctor),
+    Gc(gc),
+    Replay(replay),
     Completions(completions),
     Man(man),
 }

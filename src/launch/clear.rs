@@ -42,7 +42,7 @@ pub(super) fn end_lives(dir: &TeamDir, team: &Team, grace: Duration) -> Result<(
     Err(error.hint("`ps -o pid,stat,wchan,cmd -p PID` shows what they wait for"))
 }
 
-fn mark(dir: &TeamDir, team: &Team, member: &Member) -> Option<LifeMark> {
+pub(super) fn mark(dir: &TeamDir, team: &Team, member: &Member) -> Option<LifeMark> {
     let life = member.life?;
     let text = lease::text(&dir.member(&member.name).lease()).filter(|text| text.life == life);
     let recorded = member.pid.zip(member.start_time.as_ref().and_then(|s| s.parse().ok()));

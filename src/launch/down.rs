@@ -7,7 +7,7 @@ use super::{Hold, clear};
 use crate::act::{ActError, Client, Verb};
 use crate::model::name::Name;
 use crate::os::pidfd::Pidfd;
-use crate::store::{Home, StoreError, TeamDir, lease};
+use crate::store::{Home, StoreError, TeamDir, lease, roster};
 use crate::worktree::Kept;
 
 /// How to take a team down.
@@ -50,6 +50,9 @@ pub fn down(home: &Home, name: &Name, options: &DownOptions, hold: Option<&Hold>
         None => Some(Hold::take(home, name, "crewmux down")?),
     };
     let dir = client.desk.dir.clone();
+    if let Some(team) = clear::read(&dir)? {
+        roster::check_version(&dir, &team)?;
+    }
     let asked = match client.desk.lead_alive()? {
         true => ask_everyone(&mut client, options)?,
         false => None,

@@ -4,12 +4,15 @@
 mod clear;
 mod confine;
 mod down;
+mod gc;
 mod hold;
 mod make;
+mod repair;
 mod up;
 
 pub use confine::can_confine;
 pub use down::{DownOptions, Downed, down, start_take_down};
+pub use gc::{Kind, Leftover, find_leftovers, remove_leftovers};
 pub use hold::Hold;
 pub use up::{Step, Up, UpOptions, resume, resume_held, up};
 

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{Hold, clear, confine, make, of_tmux, runtime};
+use super::{Hold, clear, confine, make, of_tmux, repair, runtime};
 use crate::act::{ActError, Desk, client};
 use crate::lead::lead_pane;
 use crate::model::name::Name;
 use crate::model::spec::{Isolation, TeamSpec};
 use crate::model::team::{Member, State, Status, Team};
 use crate::os::process;
-use crate::store::{Home, Tail, TeamDir, document, lease};
+use crate::store::{Home, Tail, TeamDir, document, lease, roster};
 use crate::tmux::Tmux;
 use crate::worktree::{Kept, left_behind};
 
@@ -104,6 +104,7 @@ pub fn resume_held(home: &Home, name: &Name, interrupted: &AtomicBool, _hold: &H
         return Err(ActError::conflict(format!("team `{name}` never came up"))
             .hint("`crewmux up SPEC` launches it anew; `crewmux down` removes what is left"));
     }
+    repair::before_resume(&desk.dir, &team)?;
     let folder = home.socket_dir(name)?;
     let own = clear::server_lives(&team).then(|| PathBuf::from(&team.tmux.socket));
     let tmux = Tmux::new(own.unwrap_or_else(|| free_socket(&folder)));
@@ -149,6 +150,7 @@ fn make_room(home: &Home, name: &Name, notes: &mut Vec<String>) -> Result<(), Ac
             .hint(format!("`crewmux attach --team {name}` shows it; `crewmux down --team {name}` ends it")));
     }
     if let Some(team) = clear::read(&dir)? {
+        roster::check_version(&dir, &team)?;
         let living = clear::living(&dir, &team)?;
         if team.launched && !living.is_empty() {
             let names: Vec<String> = living.iter().map(ToString::to_string).collect();

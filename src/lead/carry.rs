@@ -12,6 +12,11 @@ use crate::os::process;
 use crate::store::{Durability, Journal, MemberDir, StoreError, document, intake::Intake, mailbox};
 use crate::tmux::{Pane, PaneSpec};
 
+/// A segment of `dead.jsonl` longer than this, in bytes, is followed by a new one …
+const DEAD_BYTES: u64 = 64 * 1024 * 1024;
+/// … and so many older ones stay.
+const DEAD_KEPT: usize = 4;
+
 impl Process {
     /// Carries out whatever has been decided, and what follows from it, until nothing is left.
     pub(super) async fn settle(&mut self) {
@@ -236,9 +241,8 @@ pub fn bury_unread(
     let mut intake = Intake::open(dir, Lane::Inbox)?;
     intake.poll()?;
     let dead = Journal::open(team.dead_letters());
-    for waiting in intake.waiting() {
-        let record = json!({"type": "undelivered", "member": name, "reason": reason, "message": waiting.message});
-        dead.append(&record, Durability::Fast)?;
-    }
-    Ok(intake.waiting().len())
+    intake.for_each_waiting(|message| {
+        let record = json!({"type": "undelivered", "member": name, "reason": reason, "message": message});
+        dead.append_within(&record, DEAD_BYTES, DEAD_KEPT).map(drop)
+    })
 }

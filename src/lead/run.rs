@@ -24,8 +24,13 @@ use crate::os::process::{self, ProcessId};
 use crate::sandbox;
 use crate::store::intake::Intake;
 use crate::store::roster::LockedRoster;
-use crate::store::{Durability, Home, Journal, Lease, LeaseText, StateLog, StoreError, Watch, lease};
+use crate::store::{Home, Journal, Lease, LeaseText, StateLog, StoreError, Watch, lease};
 use crate::tmux::Tmux;
+
+/// A segment of the events longer than this, in bytes, is followed by a new one …
+const EVENTS_BYTES: u64 = 8 * 1024 * 1024;
+/// … and so many older ones stay.
+const EVENTS_KEPT: usize = 8;
 
 /// What the lead is started with.
 #[derive(Clone, Debug)]
@@ -307,7 +312,7 @@ impl Process {
         }
         // Acting twice on the same mail is harmless (ids and lives decide), so what was at hand when a
         // lead died is acted on again by the next.
-        for waiting in self.control.begin_to_act(&ids) {
+        for waiting in self.control.begin_to_act(&ids)? {
             self.step(Event::Mail(waiting.message));
         }
         self.acts_on_mail = true;
@@ -341,7 +346,7 @@ impl Process {
 
     /// Writes an event, and shows it.
     pub(super) fn log(&mut self, record: &EventRecord) {
-        if let Err(error) = self.events.append(record, Durability::Fast) {
+        if let Err(error) = self.events.append_within(record, EVENTS_BYTES, EVENTS_KEPT) {
             tracing::error!("cannot write an event: {error}");
         }
         self.hook_on(record);

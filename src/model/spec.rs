@@ -93,6 +93,12 @@ pub struct LimitsSpec {
     pub claims_per_member: usize,
     /// Most unread messages of a member before more are refused.
     pub queue_depth: u64,
+    /// Most unread messages that one member may have lying with another.
+    pub sender_depth: u64,
+    /// Most unread mail of a member in MiB before more is refused.
+    pub queue_mib: u64,
+    /// Most that the team's large texts may take together, in MiB.
+    pub blobs_mib: u64,
     /// How long a program may take until its teammate says hello.
     pub hello: Span,
     /// How long the making of a work tree may take, its `setup` included.
@@ -105,6 +111,9 @@ impl Default for LimitsSpec {
             max_members: 64,
             claims_per_member: 1,
             queue_depth: 100_000,
+            sender_depth: 10_000,
+            queue_mib: 1024,
+            blobs_mib: 1024,
             hello: Span::secs(30),
             worktree: Span::secs(600),
         }

@@ -14,7 +14,8 @@ use crate::model::spec::{LayoutSpec, LeadSpec, LimitsSpec, Policy, TeamSpec};
 const TEAM_KEYS: [&str; 12] =
     ["v", "name", "description", "report", "vars", "lead", "limits", "layout", "defaults", "member", "task", "hooks"];
 const LEAD_KEYS: [&str; 3] = ["plans", "permissions", "agent_type"];
-const LIMITS_KEYS: [&str; 5] = ["max_members", "claims_per_member", "queue_depth", "hello", "worktree"];
+const LIMITS_KEYS: [&str; 8] =
+    ["max_members", "claims_per_member", "queue_depth", "sender_depth", "queue_mib", "blobs_mib", "hello", "worktree"];
 const LAYOUT_KEYS: [&str; 1] = ["panes_per_window"];
 const POLICIES: [(&str, Policy); 3] = [("ask", Policy::Ask), ("approve", Policy::Approve), ("reject", Policy::Reject)];
 
@@ -109,6 +110,9 @@ fn limits(top: &Section<'_, '_>) -> LimitsSpec {
         max_members: count("max_members", base.max_members),
         claims_per_member: count("claims_per_member", base.claims_per_member),
         queue_depth: table.number("queue_depth", 1..=1_000 * MOST).unwrap_or(base.queue_depth),
+        sender_depth: table.number("sender_depth", 1..=1_000 * MOST).unwrap_or(base.sender_depth),
+        queue_mib: table.number("queue_mib", 1..=MOST).unwrap_or(base.queue_mib),
+        blobs_mib: table.number("blobs_mib", 1..=MOST).unwrap_or(base.blobs_mib),
         hello: table.span("hello", false).unwrap_or(base.hello),
         worktree: table.span("worktree", false).unwrap_or(base.worktree),
     }

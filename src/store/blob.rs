@@ -20,6 +20,17 @@ pub fn put(team: &TeamDir, bytes: &[u8]) -> Result<String> {
     Ok(hash)
 }
 
+/// How many bytes all blobs of the team take.
+pub fn total(team: &TeamDir) -> Result<u64> {
+    let failed = |e| StoreError::io("list", &team.blobs(), e);
+    let mut sum = 0;
+    for entry in fs::read_dir(team.blobs()).map_err(failed)? {
+        // One that is just being renamed is counted the next time.
+        sum += entry.map_err(failed)?.metadata().map_or(0, |m| m.len());
+    }
+    Ok(sum)
+}
+
 /// The bytes of that name, checked against it; `None` where there is no such blob.
 pub fn get(team: &TeamDir, hash: &str) -> Result<Option<Vec<u8>>> {
     let path = path(team, hash)?;

@@ -132,6 +132,31 @@ impl Home {
         private(PathBuf::from(format!("/tmp/crewmux-{uid}")))
     }
 
+    /// The folders in which socket folders lie, of this user's every home, whether they are there or not.
+    #[must_use]
+    pub fn socket_bases() -> Vec<PathBuf> {
+        let runtime = env::var_os("XDG_RUNTIME_DIR").filter(|d| !d.is_empty());
+        let uid = rustix::process::getuid().as_raw();
+        runtime
+            .map(|d| PathBuf::from(d).join("crewmux"))
+            .into_iter()
+            .chain([format!("/tmp/crewmux-{uid}").into()])
+            .collect()
+    }
+
+    /// Folders of teams that were just being made: their place among the teams, and the team's name.
+    pub fn staging(&self) -> Result<Vec<(PathBuf, Name)>> {
+        let folder = self.teams_dir();
+        let found = names_in(&folder)?.into_iter().filter_map(|entry| {
+            let stem = entry.strip_prefix('.')?;
+            let cut = stem.len().checked_sub(37)?;
+            let (name, id) = (stem.get(..cut)?, stem.get(cut..)?.strip_prefix('-')?);
+            id.parse::<Uuid>().ok()?;
+            Some((folder.join(&entry), Name::from_component(name)?))
+        });
+        Ok(found.collect())
+    }
+
     /// Eight hex digits that stand for this home's team of that name.
     fn hash8(&self, name: &Name) -> String {
         let mut hasher = blake3::Hasher::new();

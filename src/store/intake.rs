@@ -1,6 +1,6 @@
 //! A teammate's view of one of its lanes: what waits, what is being handed over, what was read.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::cursor::{HandOver, LaneCursor, REMEMBERED, Seen, Verdict};
 use super::cursors::{self, CursorFile};
@@ -9,14 +9,17 @@ use super::journal;
 use super::member_dir::MemberDir;
 use super::tail::{Line, Position, Tail};
 use crate::model::id::{MessageId, SegmentId};
-use crate::model::message::{Lane, Message};
+use crate::model::message::{Lane, Message, Priority};
 use crate::model::time::Timestamp;
 
 const READ_BYTES: usize = 256 * 1024;
 /// How far back ids are looked up when a lane is opened, in bytes.
 const BACK_BYTES: u64 = 8 * 1024 * 1024;
 
-/// A message that waits to be handed over.
+/// How much waiting mail is kept in memory, in bytes of its lines. The rest stays on disk until its turn comes.
+const PAGE_BYTES: u64 = 4 * 1024 * 1024;
+
+/// A message that is being handed over.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Waiting {
     pub seq: u64,
@@ -25,6 +28,31 @@ pub struct Waiting {
     pub message: Message,
     /// It may have been handed over before.
     pub redelivered: bool,
+}
+
+/// A message that waits to be handed over: where it lies, and what its turn depends on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queued {
+    pub seq: u64,
+    pub ts: Timestamp,
+    pub id: MessageId,
+    pub priority: Priority,
+    /// It may have been handed over before.
+    pub redelivered: bool,
+    place: Seen,
+    /// The message itself, as long as a page has room for it.
+    message: Option<Box<Message>>,
+}
+
+impl Queued {
+    fn bytes(&self) -> u64 {
+        if self.message.is_some() { self.place.end - self.place.start } else { 0 }
+    }
+
+    fn whole(self) -> Option<Waiting> {
+        let message = *self.message?;
+        Some(Waiting { seq: self.seq, ts: self.ts, id: self.id, message, redelivered: self.redelivered })
+    }
 }
 
 /// What is to be done with lines of a file that the cursor does not fit.
@@ -45,7 +73,9 @@ pub struct Intake {
     tail: Tail,
     state: HandOver,
     stored: LaneCursor,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<Queued>,
+    /// Bytes of the messages among them that are in memory.
+    held: u64,
     refit: Option<Refit>,
     bad: u64,
 }
@@ -66,6 +96,7 @@ impl Intake {
             state: HandOver::resume(stored.clone(), if other { &[] } else { &behind }),
             stored,
             waiting: VecDeque::new(),
+            held: 0,
             refit: None,
             bad: 0,
         };
@@ -126,9 +157,18 @@ impl Intake {
         };
         let doubtful = matches!(self.refit, Some(Refit::Unknown));
         if let (Verdict::Hand { redelivered }, Some(message)) = (self.state.saw(seen), message) {
-            let redelivered = redelivered || doubtful;
-            self.waiting.push_back(Waiting { seq: line.seq, ts: line.ts, id: message.id, message, redelivered });
+            let queued = self.queued(seen, message, redelivered || doubtful);
+            self.waiting.push_back(queued);
         }
+    }
+
+    fn queued(&mut self, place: Seen, message: Message, redelivered: bool) -> Queued {
+        let (id, priority) = (message.id, message.priority);
+        let has_room = self.held < PAGE_BYTES;
+        let message = has_room.then(|| Box::new(message));
+        let queued = Queued { seq: place.seq, ts: place.ts, id, priority, redelivered, place, message };
+        self.held += queued.bytes();
+        queued
     }
 
     /// The file is not the one the cursor was made for: falls back to the last record that is, and lets ids decide
@@ -155,14 +195,52 @@ impl Intake {
         self.refit = Some(anchor.or(by_time).unwrap_or(Refit::Unknown));
         self.state = std::mem::take(&mut self.state).refit();
         self.waiting.clear();
+        self.held = 0;
         self.tail = Tail::new(path, Position::default());
         Ok(())
     }
 
     /// What waits, oldest first. Which comes first is the caller's to say.
     #[must_use]
-    pub fn waiting(&self) -> &VecDeque<Waiting> {
+    pub fn waiting(&self) -> &VecDeque<Queued> {
         &self.waiting
+    }
+
+    /// How many bytes of waiting mail are in memory.
+    #[cfg(test)]
+    pub fn held_bytes(&self) -> u64 {
+        self.held
+    }
+
+    /// Everything that waits, read.
+    #[cfg(test)]
+    pub fn messages(&self) -> Result<Vec<Message>> {
+        let mut all = Vec::new();
+        self.for_each_waiting::<StoreError>(|message| {
+            all.push(message.clone());
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// All that waits, read in order, without taking it: for who notes what was never handed over.
+    pub fn for_each_waiting<E: From<StoreError>>(
+        &self,
+        mut take: impl FnMut(&Message) -> Result<(), E>,
+    ) -> Result<usize, E> {
+        let mut page = Page::default();
+        let mut count = 0;
+        for queued in &self.waiting {
+            let read = match &queued.message {
+                Some(message) => Some(message.as_ref().clone()),
+                None => page.take(self.tail.path(), queued)?,
+            };
+            if let Some(message) = read {
+                take(&message)?;
+                count += 1;
+            }
+        }
+        Ok(count)
     }
 
     /// Lines that were no records, and records that were no messages.
@@ -179,17 +257,17 @@ impl Intake {
             self.state.abandon();
             return Err(error);
         }
-        Ok(self.take_out(&begun))
+        self.take_out(&begun)
     }
 
     /// [`Self::begin`] for one who acts on a message itself and to whom acting twice is the same as once: nothing is
     /// stored until it has, and after a crash the message comes again as if for the first time.
-    pub fn begin_to_act(&mut self, ids: &[MessageId]) -> Vec<Waiting> {
+    pub fn begin_to_act(&mut self, ids: &[MessageId]) -> Result<Vec<Waiting>> {
         let begun = self.state.begin(ids).into_iter().collect();
         self.take_out(&begun)
     }
 
-    fn take_out(&mut self, begun: &HashSet<MessageId>) -> Vec<Waiting> {
+    fn take_out(&mut self, begun: &HashSet<MessageId>) -> Result<Vec<Waiting>> {
         // Mostly they are the first, so the queue behind them is not touched.
         let (mut taken, mut passed) = (Vec::with_capacity(begun.len()), Vec::new());
         while taken.len() < begun.len()
@@ -198,7 +276,31 @@ impl Intake {
             if begun.contains(&waiting.id) { taken.push(waiting) } else { passed.push(waiting) }
         }
         passed.into_iter().rev().for_each(|waiting| self.waiting.push_front(waiting));
-        taken
+        match self.read_bodies(&mut taken) {
+            Ok(()) => {
+                self.held -= taken.iter().map(Queued::bytes).sum::<u64>();
+                // One that is not there any more was taken away by hand: there is nothing to give.
+                Ok(taken.into_iter().filter_map(Queued::whole).collect())
+            }
+            Err(error) => {
+                for queued in taken {
+                    let at = self.waiting.partition_point(|w| w.seq < queued.seq);
+                    self.waiting.insert(at, queued);
+                }
+                self.state.abandon();
+                Err(error)
+            }
+        }
+    }
+
+    /// Reads what is not in memory; it counts as held from then on.
+    fn read_bodies(&mut self, taken: &mut [Queued]) -> Result<()> {
+        let mut page = Page::default();
+        for queued in taken.iter_mut().filter(|queued| queued.message.is_none()) {
+            queued.message = page.take(self.tail.path(), queued)?.map(Box::new);
+            self.held += queued.bytes();
+        }
+        Ok(())
     }
 
     /// What was being handed over has arrived.
@@ -252,7 +354,7 @@ impl Intake {
         for seen in seen {
             let Some(line) = self.tail.line_at(seen.segment, seen.start, seen.end)? else { continue };
             let Ok(message) = line.parse::<Message>() else { continue };
-            let waiting = Waiting { seq: line.seq, ts: line.ts, id: message.id, message, redelivered: true };
+            let waiting = self.queued(*seen, message, true);
             let at = self.waiting.partition_point(|w| w.seq < waiting.seq);
             self.waiting.insert(at, waiting);
         }
@@ -266,6 +368,27 @@ impl Intake {
             self.stored = cursor;
         }
         Ok(())
+    }
+}
+
+/// A part of a lane that was read for one message and holds those behind it, too.
+#[derive(Default)]
+struct Page {
+    messages: HashMap<MessageId, Message>,
+}
+
+impl Page {
+    /// The message, read from its place where it is not at hand; `None` where it does not lie there any more.
+    fn take(&mut self, path: &std::path::Path, queued: &Queued) -> Result<Option<Message>> {
+        if let Some(message) = self.messages.remove(&queued.id) {
+            return Ok(Some(message));
+        }
+        self.messages.clear();
+        let Seen { segment, start, seq, .. } = queued.place;
+        let at = Position { segment, offset: start, seq: seq.saturating_sub(1) };
+        let batch = Tail::new(path, at).read(READ_BYTES)?;
+        self.messages.extend(batch.lines.iter().filter_map(|l| l.parse::<Message>().ok()).map(|m| (m.id, m)));
+        Ok(self.messages.remove(&queued.id))
     }
 }
 
@@ -293,6 +416,12 @@ pub fn depth(dir: &MemberDir, lane: Lane) -> Result<u64> {
         Some(last) if last.closed.is_some() => messages_beyond(dir, lane),
         Some(last) => beyond(dir, lane, last.seq),
     }
+}
+
+/// How many bytes of a lane have not been handed over; older segments that hold some count whole.
+pub fn bytes_beyond(dir: &MemberDir, lane: Lane) -> Result<u64> {
+    let cursors = cursors::read(dir)?;
+    Tail::new(dir.lane(lane), cursors.lane(lane).position()).bytes_left()
 }
 
 /// How many records of a lane have not been read. Reads the journal's tail and the cursor alone.

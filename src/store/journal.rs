@@ -123,6 +123,20 @@ impl Journal {
         Ok(appended)
     }
 
+    /// [`Self::append`] to a journal whose past may go: past `limit` bytes a new segment begins, and of the older ones
+    /// the newest `keep` stay.
+    pub fn append_within(&self, payload: &(impl Serialize + ?Sized), limit: u64, keep: usize) -> Result<Appended> {
+        let body = record::body(payload, &self.path)?;
+        let mut locked = self.lock()?;
+        if locked.rotate_if(limit)? {
+            // What cannot be removed now is tried again with the next segment.
+            let _ = locked.keep_older(keep);
+        }
+        let appended = locked.append_body(&body)?;
+        locked.finish(Durability::Fast)?;
+        Ok(appended)
+    }
+
     /// Locks the journal. Whatever is to be decided from its end is decided while this is held.
     pub fn lock(&self) -> Result<LockedJournal<'_>> {
         let mut slot = self.own_turn()?;

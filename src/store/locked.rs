@@ -246,6 +246,24 @@ impl<'a> LockedJournal<'a> {
         Ok(rotated)
     }
 
+    /// Removes older segments, all but the newest `keep`: they are history that nothing is read from any more. One
+    /// always stays, so that numbers are not used twice. Returns how many went.
+    pub fn keep_older(&mut self, keep: usize) -> Result<usize> {
+        let older = segment::older(self.path)?;
+        let too_many = older.len().saturating_sub(keep.max(1));
+        for old in &older[..too_many] {
+            fs::remove_file(&old.path).map_err(|e| StoreError::io("remove", &old.path, e))?;
+        }
+        Ok(too_many)
+    }
+
+    /// Ends a line that its dead writer left half-written, as the next append would. Whether there was one.
+    pub fn mend(&mut self) -> Result<bool> {
+        let torn = self.slot.open.as_ref().is_some_and(|open| open.ending.torn.is_some());
+        self.end_torn_tail()?;
+        Ok(torn)
+    }
+
     /// Lets go of the lock and then, where asked for, brings what was written to the disk: never the other way round.
     pub fn finish(mut self, durability: Durability) -> Result<()> {
         let (path, new_names) = (self.path, self.new_names);

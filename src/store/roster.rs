@@ -14,6 +14,15 @@ pub fn read_team(dir: &TeamDir) -> Result<Team> {
     document::read_json(&path)?.ok_or_else(|| StoreError::NoTeam(dir.path().to_owned()))
 }
 
+/// Fails for a team that a newer crewmux made: it is read as far as its known fields suffice, and nothing of it is
+/// written, since what the newer one has to keep is not known here.
+pub fn check_version(dir: &TeamDir, team: &Team) -> Result<()> {
+    if team.v <= TEAM_VERSION {
+        return Ok(());
+    }
+    Err(StoreError::Newer { path: dir.team_json(), found: u64::from(team.v), known: u64::from(TEAM_VERSION) })
+}
+
 /// Writes the first roster of a team that is being built in a staging folder.
 pub fn write_first(staging: &TeamDir, team: &Team) -> Result<()> {
     document::replace_json(&staging.team_json(), team, Sync::Durable)
@@ -24,8 +33,6 @@ pub fn write_first(staging: &TeamDir, team: &Team) -> Result<()> {
 pub struct LockedRoster {
     path: PathBuf,
     team: Team,
-    /// The version that was found in the file.
-    found: u32,
 }
 
 impl LockedRoster {
@@ -35,7 +42,8 @@ impl LockedRoster {
             return Err(StoreError::invalid(lease.path(), format!("is not the lease of {}", dir.path().display())));
         }
         let team = read_team(dir)?;
-        Ok(Self { path: dir.team_json(), found: team.v, team })
+        check_version(dir, &team)?;
+        Ok(Self { path: dir.team_json(), team })
     }
 
     #[must_use]
@@ -45,12 +53,10 @@ impl LockedRoster {
 
     /// Changes the roster and replaces the file. Where that fails, the roster stays as it was.
     pub fn update<R>(&mut self, change: impl FnOnce(&mut Team) -> R) -> Result<R> {
-        if self.found > TEAM_VERSION {
-            let (found, known) = (u64::from(self.found), u64::from(TEAM_VERSION));
-            return Err(StoreError::Newer { path: self.path.clone(), found, known });
-        }
         let mut team = self.team.clone();
         let answer = change(&mut team);
+        // What an older version left out was filled in when it was read.
+        team.v = TEAM_VERSION;
         if team != self.team {
             document::replace_json(&self.path, &team, Sync::Durable)?;
             self.team = team;

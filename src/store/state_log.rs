@@ -15,6 +15,10 @@ use crate::os::clock;
 /// A segment longer than this, in bytes (its snapshot aside), is followed by a new one.
 pub const SEGMENT_BYTES: u64 = 4 * 1024 * 1024;
 
+/// Older segments that stay, for whoever still reads one and for people. Each begins with a snapshot, so the current
+/// one alone holds the whole state.
+const KEPT: usize = 2;
+
 const READ_BYTES: usize = 1024 * 1024;
 
 /// State that records change.
@@ -150,7 +154,10 @@ impl<F: Folded> StateLog<F> {
     /// Rotates past the limit; and where a rotation was cut off by a crash, writes the snapshot it still owes.
     fn begin_segment(&mut self, locked: &mut LockedJournal<'_>) -> Result<()> {
         if locked.size().saturating_sub(self.base) > self.limit {
-            locked.rotate_with(self.limit, &self.state.snapshot())?;
+            if locked.rotate_with(self.limit, &self.state.snapshot())? {
+                // What cannot be removed now is tried again with the next segment.
+                let _ = locked.keep_older(KEPT);
+            }
         } else if locked.begins_segment() && locked.tail()?.seq > 0 {
             locked.append(&self.state.snapshot())?;
         }

@@ -135,6 +135,11 @@ impl Tail {
         }
     }
 
+    /// The file that is being read.
+    pub(super) fn file_id(&self) -> Option<FileId> {
+        self.at.as_ref().map(|at| at.id)
+    }
+
     /// Reads on, about `max_bytes` of it (always at least one line, where there is one). A journal that is not there
     /// has nothing to read.
     pub fn read(&mut self, max_bytes: usize) -> Result<Batch> {
@@ -171,6 +176,22 @@ impl Tail {
             }
         }
         Ok(batch)
+    }
+
+    /// How many bytes lie before this reader.
+    pub(super) fn bytes_left(&mut self) -> Result<u64> {
+        let Some(at) = self.locate(&mut Batch::default())? else { return Ok(0) };
+        let failed = |e| StoreError::io("look at", &self.path, e);
+        let mut left = at.file.metadata().map_err(failed)?.len().saturating_sub(at.offset);
+        // Newer segments, the current one last.
+        let (older, current) = settled(&self.path)?;
+        let paths = older.iter().map(|s| s.path.as_path()).chain(current.is_some().then_some(self.path.as_path()));
+        let mut newer = false;
+        for meta in paths.filter_map(|path| fs::metadata(path).ok()) {
+            left += if newer { meta.len() } else { 0 };
+            newer |= FileId::of(&meta) == at.id;
+        }
+        Ok(left)
     }
 
     /// `seq` and time of the last record of one segment.

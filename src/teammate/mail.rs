@@ -44,7 +44,7 @@ impl Inbox {
         // The queue is in order already, so the first few of each priority are enough.
         let mut firsts: [Vec<MessageId>; 3] = Default::default();
         for waiting in self.intake.waiting() {
-            let same = &mut firsts[match waiting.message.priority {
+            let same = &mut firsts[match waiting.priority {
                 Priority::Now => 0,
                 Priority::Next => 1,
                 Priority::Later => 2,

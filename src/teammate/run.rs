@@ -213,7 +213,7 @@ impl Process {
         self.control.poll()?;
         while let Some(next) = self.control.waiting().front().map(|w| w.id) {
             // Ids, lives and requests decide, so what was at hand when a teammate died does no harm when it comes again.
-            for waiting in self.control.begin_to_act(&[next]) {
+            for waiting in self.control.begin_to_act(&[next])? {
                 self.step(Event::Control(Box::new(waiting.message)));
             }
             self.control.finish_read()?;

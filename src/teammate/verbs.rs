@@ -10,7 +10,7 @@ use crate::decide::teammate::{Effect, Event, Teammate};
 use crate::model::id::{RequestId, TaskId};
 use crate::model::request::RequestKind;
 use crate::os::clock;
-use crate::store::{Durability, Journal, StoreError, Tail};
+use crate::store::{Durability, Journal, StoreError, Tail, hole, journal};
 
 /// An outbox or replies file longer than this is rotated, in bytes.
 const SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
@@ -18,6 +18,8 @@ const SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
 /// The outbox as this life reads it: what earlier lives wrote is void.
 pub(super) struct Outbox {
     tail: Tail,
+    /// Up to this byte the file takes no room any more.
+    emptied: u64,
     replies: Journal,
 }
 
@@ -32,7 +34,9 @@ pub(super) struct Outcome {
 
 impl Outbox {
     pub fn open(context: &Context) -> Result<Self, StoreError> {
-        Ok(Self { tail: Tail::end(context.dir.outbox())?, replies: Journal::open(context.dir.replies()) })
+        begin_anew(context)?;
+        let replies = Journal::open(context.dir.replies());
+        Ok(Self { tail: Tail::end(context.dir.outbox())?, emptied: 0, replies })
     }
 
     /// The wishes that came since the last look.
@@ -49,8 +53,20 @@ impl Outbox {
                 }
             }
             if !batch.more {
+                self.make_room();
                 return Ok(wishes);
             }
+        }
+    }
+
+    /// What was read is of no use to anyone, and whoever writes much must not fill the disk with it.
+    fn make_room(&mut self) {
+        if self.tail.position().offset.saturating_sub(self.emptied) <= SEGMENT_BYTES {
+            return;
+        }
+        match hole::empty_read(&self.tail, self.emptied) {
+            Ok(emptied) => self.emptied = self.emptied.max(emptied),
+            Err(error) => tracing::warn!("{error}"),
         }
     }
 
@@ -67,16 +83,25 @@ impl Outbox {
     }
 
     pub fn answer(&self, reply: &Reply) {
-        let written = self.replies.lock().and_then(|mut locked| {
-            locked.rotate_if(SEGMENT_BYTES)?;
-            locked.append(reply)?;
-            locked.finish(Durability::Fast)
-        });
-        if let Err(error) = written {
+        if let Err(error) = self.replies.append_within(reply, SEGMENT_BYTES, 1) {
             // The asker runs into its time limit; the verb itself is done or refused.
             tracing::warn!("cannot answer a verb: {error}");
         }
     }
+}
+
+/// A long outbox of earlier lives gives way to a new file. Only now: no program of this life runs yet, whose sandbox
+/// would know the old one.
+fn begin_anew(context: &Context) -> Result<(), StoreError> {
+    let path = context.dir.outbox();
+    let outbox = Journal::open(&path);
+    let mut locked = outbox.lock()?;
+    let rotated = locked.rotate_if(SEGMENT_BYTES)?;
+    if rotated {
+        locked.keep_older(1)?;
+    }
+    locked.finish(Durability::Fast)?;
+    if rotated { journal::touch(&path) } else { Ok(()) }
 }
 
 /// Carries one verb out in the member's name.

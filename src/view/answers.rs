@@ -148,12 +148,27 @@ pub struct Finding {
     pub detail: String,
     /// The command that helps.
     pub hint: Option<String>,
+    /// It was put right just now.
+    pub fixed: bool,
 }
 
 impl Finding {
     #[must_use]
     pub fn new(severity: Severity, what: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { ok: severity != Severity::Broken, severity, what: what.into(), detail: detail.into(), hint: None }
+        Self {
+            ok: severity != Severity::Broken,
+            severity,
+            what: what.into(),
+            detail: detail.into(),
+            hint: None,
+            fixed: false,
+        }
+    }
+
+    /// One that was put right.
+    #[must_use]
+    pub fn mended(what: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { fixed: true, ..Self::new(Severity::Fine, what, detail) }
     }
 
     #[must_use]
@@ -173,7 +188,8 @@ pub fn findings(list: &[Finding], style: &Style) -> String {
             Severity::Broken => ("✗", Ink::Red),
         };
         let [what, detail] = [&f.what, &f.detail].map(|t| safe(t, Lines::Escape));
-        out += &format!("{} {what}: {detail}\n", ink.paint(mark, style.color));
+        let mended = if f.fixed { "mended: " } else { "" };
+        out += &format!("{} {what}: {mended}{detail}\n", ink.paint(mark, style.color));
         if let Some(hint) = &f.hint {
             out += &format!("  hint: {}\n", safe(hint, Lines::Escape));
         }

@@ -1,8 +1,10 @@
 //! Checks this machine and a team's files.
 
 mod files;
+mod fix;
 mod machine;
 mod members;
+mod ping;
 
 use super::args::Globals;
 use super::error::CommandError;
@@ -14,19 +16,28 @@ use crate::view::answers::{Finding, Severity, findings};
 
 /// Check this machine and the teams' files, and say what to do
 ///
-/// Looks only; changes nothing. With --team (or $CREWMUX_TEAM) one team is checked, else every team there is. Exits 1
-/// when something is broken; a warning is no failure.
+/// Looks, and asks every living teammate whether it hears; with --fix it also puts right what can be put right without
+/// anybody losing anything. With --team (or $CREWMUX_TEAM) one team is checked, else every team there is. Exits 1 when
+/// something is broken; a warning is no failure. What dead teams left over is for `crewmux gc`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   crewmux doctor
-  crewmux doctor --team audit --json")]
-pub struct Args {}
+  crewmux doctor --team audit --json
+  crewmux doctor --fix")]
+pub struct Args {
+    /// End half-written lines, remove what dead writers left, take away others' rights
+    #[arg(long)]
+    pub fix: bool,
+}
 
-pub fn run(_args: &Args, globals: &Globals) -> Result<(), CommandError> {
+pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     let home = Home::from_env()?;
     let mut found = pane::block_on(async { Ok(machine::look(&home).await) })?;
     for name in teams(globals, &home)? {
+        if args.fix {
+            found.extend(fix::team(&home, &name)?);
+        }
         found.extend(team_findings(&home, &name));
     }
     if globals.json {
@@ -55,6 +66,7 @@ fn teams(globals: &Globals, home: &Home) -> Result<Vec<Name>, CommandError> {
 fn team_findings(home: &Home, name: &Name) -> Vec<Finding> {
     let looked = Desk::open(home, name).map_err(CommandError::from).and_then(|mut desk| {
         let mut found = members::look(&mut desk)?;
+        found.extend(ping::look(home, name)?);
         found.extend(files::look(&mut desk)?);
         Ok(found)
     });

@@ -28,6 +28,9 @@ agent_type = "boss"
 max_members = 4
 claims_per_member = 2
 queue_depth = 10
+sender_depth = 5
+queue_mib = 7
+blobs_mib = 8
 hello = "5s"
 
 [layout]
@@ -104,6 +107,9 @@ fn every_key_arrives() {
         max_members: 4,
         claims_per_member: 2,
         queue_depth: 10,
+        sender_depth: 5,
+        queue_mib: 7,
+        blobs_mib: 8,
         hello: Span::secs(5),
         worktree: Span::secs(600),
     };

@@ -1,0 +1,268 @@
+//! What is left over of teams: found first, and ended only when it is provably theirs.
+//!
+//! A process is a team's when its life, its pid, its start time and the boot are those that the team's own files name, or
+//! when it carries such a life in its environment. A tmux server is a team's by the same four. What another command is at
+//! work on is left alone, and so is a team of a newer version.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::{Hold, clear, down};
+use crate::act::ActError;
+use crate::model::name::Name;
+use crate::model::team::Team;
+use crate::os::life::members_of;
+use crate::os::process;
+use crate::store::{Home, TeamDir, lease, roster};
+
+/// Younger than this, a socket may be one that is just being made.
+const JUST_MADE: Duration = Duration::from_secs(60);
+/// Between TERM and KILL.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// What kind of thing is left over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A team in its place of which nobody lives.
+    DeadTeam,
+    /// A team that has a living lead or member, or that is not ours to judge: it stays.
+    Team,
+    /// A folder of a team that was being made.
+    Staging,
+    /// Processes of a team that was taken down.
+    Processes,
+    /// A tmux server of a team that was taken down.
+    Server,
+    /// A socket that nobody listens on.
+    Socket,
+}
+
+/// One thing that is left over.
+#[derive(Clone, Debug)]
+pub struct Leftover {
+    pub kind: Kind,
+    /// Whose it was, where that is known.
+    pub team: Option<Name>,
+    pub path: PathBuf,
+    pub pids: Vec<u32>,
+    pub detail: String,
+    /// Why it stays, where it does.
+    pub stays: Option<String>,
+    /// Whether it is gone now.
+    pub removed: bool,
+}
+
+impl Leftover {
+    fn new(kind: Kind, team: Option<&Name>, path: &Path, detail: impl Into<String>) -> Self {
+        Self {
+            kind,
+            team: team.cloned(),
+            path: path.to_owned(),
+            pids: Vec::new(),
+            detail: detail.into(),
+            stays: None,
+            removed: false,
+        }
+    }
+}
+
+/// Looks at everything below this home, and at this user's sockets. Changes nothing.
+///
+/// # Errors
+/// When the home cannot be read.
+pub fn find_leftovers(home: &Home) -> Result<Vec<Leftover>, ActError> {
+    let mut found = Vec::new();
+    for name in home.teams()? {
+        found.extend(team_in_its_place(home, &name)?);
+    }
+    for (path, name) in home.staging()? {
+        let mut item = Leftover::new(Kind::Staging, Some(&name), &path, "a launch that was cut off");
+        item.stays = at_work(home, &name)?;
+        found.push(item);
+    }
+    for dead in home.dead()? {
+        found.extend(of_dead(&dead.name, &dead.dir)?);
+    }
+    for base in Home::socket_bases() {
+        found.extend(sockets(&base));
+    }
+    Ok(found)
+}
+
+/// Removes what [`find_leftovers`] finds, each looked at again under its team's lock.
+///
+/// # Errors
+/// When the home cannot be read. What cannot be removed is said of itself.
+pub fn remove_leftovers(home: &Home) -> Result<Vec<Leftover>, ActError> {
+    let mut found = find_leftovers(home)?;
+    for item in found.iter_mut().filter(|item| item.stays.is_none()) {
+        match remove(home, item) {
+            Ok(()) => item.removed = true,
+            Err(error) => {
+                let causes = error.causes.iter().map(|cause| format!(": {cause}"));
+                item.stays = Some(causes.fold(error.message.clone(), |said, cause| said + &cause));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Why a team's things are not to be touched now: another command is at work on it.
+fn at_work(home: &Home, name: &Name) -> Result<Option<String>, ActError> {
+    let lock = home.team_lock(name)?;
+    let holder = lease::text(&lock).map(|text| format!("`{}` (process {})", text.command, text.pid));
+    let held = lease::is_held(&lock)?;
+    Ok(held.then(|| format!("{} is at work on it", holder.unwrap_or_else(|| "another command".to_owned()))))
+}
+
+fn team_in_its_place(home: &Home, name: &Name) -> Result<Option<Leftover>, ActError> {
+    let dir = home.team(name);
+    if lease::is_held_by_living(&dir.lead_lease())? {
+        return Ok(None);
+    }
+    let team = clear::read(&dir)?;
+    let mut item = match &team {
+        None => Leftover::new(Kind::DeadTeam, Some(name), dir.path(), "its roster cannot be read, and it has no lead"),
+        Some(team) => {
+            let living = clear::living(&dir, team)?;
+            let resume = match team.launched {
+                true => format!("; `crewmux up --resume {name}` would start it again"),
+                false => "; it never came up".to_owned(),
+            };
+            let mut item = Leftover::new(Kind::DeadTeam, Some(name), dir.path(), format!("nobody lives{resume}"));
+            if !living.is_empty() {
+                let names: Vec<&str> = living.iter().map(Name::as_str).collect();
+                item.kind = Kind::Team;
+                item.detail = format!("it has no lead, and members live: {}", names.join(", "));
+                item.stays = Some(format!("`crewmux up --resume {name}` or `crewmux down --force --team {name}`"));
+            }
+            if let Err(error) = roster::check_version(&dir, team) {
+                item.kind = Kind::Team;
+                item.stays = Some(error.to_string());
+            }
+            item.pids = left_of(&dir, team);
+            item
+        }
+    };
+    if item.stays.is_none() {
+        item.stays = at_work(home, name)?;
+    }
+    Ok(Some(item))
+}
+
+/// The processes that a team's own files name and that still run.
+fn left_of(dir: &TeamDir, team: &Team) -> Vec<u32> {
+    let marks = team.teammates().chain(&team.reserved).filter_map(|member| clear::mark(dir, team, member));
+    let mut pids: Vec<u32> = marks.flat_map(|mark| members_of(&mark, &[])).map(|id| id.pid).collect();
+    if let Some(lead) = lease::text(&dir.lead_lease()).and_then(|text| text.process())
+        && process::is_alive(lead)
+    {
+        pids.push(lead.pid);
+    }
+    pids.sort_unstable();
+    pids.dedup();
+    pids
+}
+
+fn of_dead(name: &Name, dir: &TeamDir) -> Result<Vec<Leftover>, ActError> {
+    let Some(team) = clear::read(dir)? else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    let pids = left_of(dir, &team);
+    if !pids.is_empty() {
+        let mut item = Leftover::new(Kind::Processes, Some(name), dir.path(), "they outlived their team");
+        item.pids = pids;
+        found.push(item);
+    }
+    if clear::server_lives(&team) {
+        let socket = PathBuf::from(&team.tmux.socket);
+        let mut item = Leftover::new(Kind::Server, Some(name), &socket, "a tmux server without its team");
+        item.pids = vec![team.tmux.server_pid];
+        found.push(item);
+    }
+    for item in &mut found {
+        item.stays = roster::check_version(dir, &team).err().map(|error| error.to_string());
+    }
+    Ok(found)
+}
+
+/// Sockets that nobody listens on, in the folders of this user's teams.
+fn sockets(base: &Path) -> Vec<Leftover> {
+    let entries = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path()).collect::<Vec<_>>();
+    let own = rustix::process::getuid().as_raw();
+    let dead = |path: &PathBuf| {
+        fs::symlink_metadata(path).is_ok_and(|meta| {
+            let age = meta.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
+            meta.file_type().is_socket() && meta.uid() == own && age.is_some_and(|age| age > JUST_MADE)
+        }) && !clear::is_listened_on(path)
+    };
+    let found = entries(base).into_iter().filter(|folder| folder.is_dir()).flat_map(|folder| entries(&folder));
+    found.filter(dead).map(|path| Leftover::new(Kind::Socket, None, &path, "nobody listens on it")).collect()
+}
+
+fn remove(home: &Home, item: &Leftover) -> Result<(), ActError> {
+    let _hold = item.team.as_ref().map(|name| Hold::take(home, name, "crewmux gc")).transpose()?;
+    match (item.kind, &item.team) {
+        (Kind::DeadTeam, Some(name)) => bury(home, name),
+        (Kind::Staging, _) => remove_folder(&item.path),
+        (Kind::Processes, Some(_)) => {
+            let dir = TeamDir::at(item.path.clone());
+            down::end_lead(&dir, GRACE);
+            match clear::read(&dir)? {
+                Some(team) => clear::end_lives(&dir, &team, GRACE),
+                None => Ok(()),
+            }
+        }
+        (Kind::Server, Some(name)) => end_server(home, name, &item.path),
+        (Kind::Socket, _) => remove_socket(&item.path),
+        _ => Ok(()),
+    }
+}
+
+/// A team that was dead a moment ago, if it still is.
+fn bury(home: &Home, name: &Name) -> Result<(), ActError> {
+    let dir = home.team(name);
+    let lives = |what: &str| Err(ActError::conflict(format!("{what} lives by now")));
+    if lease::is_held_by_living(&dir.lead_lease())? {
+        return lives("its lead");
+    }
+    if let Some(team) = clear::read(&dir)? {
+        if !clear::living(&dir, &team)?.is_empty() {
+            return lives("a member");
+        }
+        clear::end_lives(&dir, &team, GRACE)?;
+        clear::close_tmux(&team)?;
+        clear::sweep_trees(home, &team)?;
+    }
+    clear::close_files(&dir)?;
+    clear::bury(home, name).map(drop)
+}
+
+fn end_server(home: &Home, name: &Name, socket: &Path) -> Result<(), ActError> {
+    for dead in home.dead()?.into_iter().filter(|dead| dead.name == *name) {
+        if let Some(team) = clear::read(&dead.dir)?.filter(|team| Path::new(&team.tmux.socket) == socket)
+            && clear::server_lives(&team)
+            && let Some(left) = clear::close_tmux(&team)?
+        {
+            return Err(ActError::conflict(left));
+        }
+    }
+    Ok(())
+}
+
+fn remove_folder(path: &Path) -> Result<(), ActError> {
+    fs::remove_dir_all(path).map_err(|e| crate::store::StoreError::io("remove", path, e).into())
+}
+
+fn remove_socket(path: &Path) -> Result<(), ActError> {
+    if clear::is_listened_on(path) {
+        return Err(ActError::conflict("somebody listens on it by now"));
+    }
+    fs::remove_file(path).map_err(|e| ActError::from(crate::store::StoreError::io("remove", path, e)))?;
+    // The folder goes with its last socket.
+    if let Some(folder) = path.parent() {
+        let _ = fs::remove_dir(folder);
+    }
+    Ok(())
+}
