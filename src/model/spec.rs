@@ -77,7 +77,7 @@ pub enum Policy {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct LeadSpec {
     pub plans: Policy,
     pub permissions: Policy,
@@ -87,7 +87,7 @@ pub struct LeadSpec {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct LimitsSpec {
     pub max_members: usize,
     pub claims_per_member: usize,
@@ -121,7 +121,7 @@ impl Default for LimitsSpec {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct LayoutSpec {
     pub panes_per_window: usize,
 }

@@ -13,11 +13,14 @@ use crate::model::id::MessageId;
 use crate::model::message::{Lane, Message};
 use crate::os::clock;
 
-/// An inbox segment longer than this, in bytes, is followed by a new one. Control lanes do not rotate.
+/// A lane's segment longer than this, in bytes, is followed by a new one.
 pub const SEGMENT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// How long a segment stays that its recipient has read whole.
 pub const RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// So many older segments stay at most, once they were read whole: who writes much must not fill the disk within a day.
+pub const READ_KEPT: usize = 4;
 
 /// The acknowledgement of a message: it lies in the recipient's mailbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +41,11 @@ pub fn deliver(
     durability: Durability,
     dedupe: bool,
 ) -> Result<Delivered> {
-    let Appended { seq, duplicate, rotated } =
-        append(&Journal::open(dir.lane(lane)), message, lane, durability, dedupe)?;
+    let Appended { seq, duplicate, rotated } = append(&Journal::open(dir.lane(lane)), message, durability, dedupe)?;
     if rotated {
         // The message lies there, whatever becomes of old segments: the next rotation tries again.
-        let _ = cursors::read(dir).and_then(|at| prune_segments(&dir.lane(lane), at.lane(lane).read, RETENTION));
+        let _ =
+            cursors::read(dir).and_then(|at| prune_segments(&dir.lane(lane), at.lane(lane).read, RETENTION, READ_KEPT));
     }
     let queued = intake::beyond(dir, lane, seq)?;
     Ok(Delivered { id: message.id, seq, queued, duplicate })
@@ -55,13 +58,13 @@ struct Appended {
     rotated: bool,
 }
 
-fn append(journal: &Journal, message: &Message, lane: Lane, durability: Durability, dedupe: bool) -> Result<Appended> {
+fn append(journal: &Journal, message: &Message, durability: Durability, dedupe: bool) -> Result<Appended> {
     let body = record::body(message, journal.path())?;
     let mut locked = journal.lock()?;
     if dedupe && let Some(seq) = locked.find_id(&message.id)? {
         return Ok(Appended { seq, duplicate: true, rotated: false });
     }
-    let rotated = lane == Lane::Inbox && locked.rotate_if(SEGMENT_BYTES)?;
+    let rotated = locked.rotate_if(SEGMENT_BYTES)?;
     let seq = locked.append_body(&body)?.seq;
     locked.finish(durability)?;
     Ok(Appended { seq, duplicate: false, rotated })
@@ -135,16 +138,19 @@ pub fn closed(dir: &MemberDir, lane: Lane) -> Result<Option<String>> {
 }
 
 /// Removes older segments of a journal whose records all have a `seq` of at most `before_seq` and that were last
-/// written more than `older_than` ago. Returns how many. The newest of them stays, so that numbers are not used twice.
-pub fn prune_segments(path: &Path, before_seq: u64, older_than: Duration) -> Result<usize> {
+/// written more than `older_than` ago, or that are more than `keep`. Returns how many. The newest of them stays, so that
+/// numbers are not used twice.
+pub fn prune_segments(path: &Path, before_seq: u64, older_than: Duration, keep: usize) -> Result<usize> {
     let journal = Journal::open(path);
     let _locked = journal.lock()?;
     let mut older = segment::older(path)?;
+    let too_many = older.len().saturating_sub(keep);
     older.pop();
     let mut gone = 0;
     for old in older {
         let last = Tail::last_of(&old.path)?;
-        if last.is_none_or(|(seq, at)| seq > before_seq || clock::now().since(at) < older_than) {
+        let young = |at| gone >= too_many && clock::now().since(at) < older_than;
+        if last.is_none_or(|(seq, at)| seq > before_seq || young(at)) {
             break;
         }
         std::fs::remove_file(&old.path).map_err(|e| StoreError::io("remove", &old.path, e))?;

@@ -45,7 +45,10 @@ pub fn leavings(dir: &TeamDir) -> Result<Vec<Mended>> {
     let mut done = Vec::new();
     each(dir.path(), &mut |path, is_dir| {
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        if !is_dir && writer_of(&name).is_some_and(|pid| crate::os::process::stat(pid).is_err()) {
+        if !is_dir
+            && !is_of_programs(dir, path)
+            && writer_of(&name).is_some_and(|pid| crate::os::process::stat(pid).is_err())
+        {
             fs::remove_file(path).map_err(|e| StoreError::io("remove", path, e))?;
             done.push(Mended { path: path.to_owned(), what: "what a writer that is gone had begun was removed" });
         }
@@ -63,18 +66,13 @@ fn writer_of(name: &str) -> Option<u32> {
     (parts.count() == 2).then_some(pid)
 }
 
-/// Takes everybody else's rights away from the team's own files. What lies in `scratch/` is the members' business.
+/// Takes everybody else's rights away from the team's own files, and no right of the owner's.
 pub fn modes(dir: &TeamDir) -> Result<Vec<Mended>> {
     let mut done = Vec::new();
-    let scratch = dir.scratch();
-    each(dir.path(), &mut |path, is_dir| {
-        if path.starts_with(&scratch) && path != scratch {
-            return Ok(());
-        }
-        let wanted = if is_dir { 0o700 } else { 0o600 };
+    each(dir.path(), &mut |path, _| {
         let now = fs::symlink_metadata(path).map_err(|e| StoreError::io("look at", path, e))?.permissions().mode();
-        if now & 0o077 != 0 {
-            fs::set_permissions(path, Permissions::from_mode(wanted))
+        if now & 0o077 != 0 && !is_of_programs(dir, path) {
+            fs::set_permissions(path, Permissions::from_mode(now & 0o700))
                 .map_err(|e| StoreError::io("change the mode of", path, e))?;
             done.push(Mended { path: path.to_owned(), what: "others could read or write it" });
         }
@@ -86,15 +84,21 @@ pub fn modes(dir: &TeamDir) -> Result<Vec<Mended>> {
 /// Files that others may read or write.
 pub fn open_to_others(dir: &TeamDir) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    let scratch = dir.scratch();
     each(dir.path(), &mut |path, _| {
         let mode = fs::symlink_metadata(path).map_or(0, |m| m.permissions().mode());
-        if mode & 0o077 != 0 && (!path.starts_with(&scratch) || path == scratch) {
+        if mode & 0o077 != 0 && !is_of_programs(dir, path) {
             found.push(path.to_owned());
         }
         Ok(())
     })?;
     Ok(found)
+}
+
+/// Whether a program of the team made it: below `scratch/`, or a member's `tmp/`. What it is for is that program's business.
+fn is_of_programs(dir: &TeamDir, path: &Path) -> bool {
+    let Ok(inner) = path.strip_prefix(dir.path()) else { return false };
+    let parts: Vec<_> = inner.iter().filter_map(|part| part.to_str()).collect();
+    matches!(parts.as_slice(), ["scratch", _, ..] | ["members", _, "tmp", _, ..])
 }
 
 /// Every file and folder below `dir`, and itself. Links are left alone, and what goes meanwhile is passed over.
@@ -142,8 +146,11 @@ mod tests {
             fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
         }
         let shared = dir.scratch().join("for all");
-        fs::write(&shared, "x").unwrap();
-        fs::set_permissions(&shared, Permissions::from_mode(0o644)).unwrap();
+        let own_temporary = dir.scratch().join(".notes.4294967-0-abcdef01.tmp");
+        for path in [&shared, &own_temporary] {
+            fs::write(path, "x").unwrap();
+            fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+        }
         fs::set_permissions(lead.inbox(), Permissions::from_mode(0o640)).unwrap();
         assert_eq!(open_to_others(&dir).unwrap(), [lead.inbox()]);
 
@@ -151,7 +158,8 @@ mod tests {
         assert_eq!(paths(torn_lines(&dir).unwrap()), [lead.inbox()]);
         assert_eq!(paths(leavings(&dir).unwrap()), [gone]);
         assert_eq!(paths(modes(&dir).unwrap()), [lead.inbox()]);
-        assert!(own.exists() && shared.metadata().unwrap().permissions().mode() & 0o044 == 0o044);
+        assert!(own.exists() && own_temporary.exists());
+        assert!(shared.metadata().unwrap().permissions().mode() & 0o055 == 0o055);
         assert!(torn_lines(&dir).unwrap().is_empty() && leavings(&dir).unwrap().is_empty());
         assert!(modes(&dir).unwrap().is_empty());
         assert_eq!(journal.append(&serde_json::json!({"type": "y"}), Durability::Fast).unwrap().seq, 2);

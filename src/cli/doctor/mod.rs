@@ -4,6 +4,7 @@ mod files;
 mod fix;
 mod machine;
 mod members;
+mod panes;
 mod ping;
 
 use super::args::Globals;
@@ -66,6 +67,10 @@ fn teams(globals: &Globals, home: &Home) -> Result<Vec<Name>, CommandError> {
 fn team_findings(home: &Home, name: &Name) -> Vec<Finding> {
     let looked = Desk::open(home, name).map_err(CommandError::from).and_then(|mut desk| {
         let mut found = members::look(&mut desk)?;
+        // A member has no way to the tmux server, and its panes are none of its business.
+        if Descent::find().is_none() {
+            found.extend(panes::look(&mut desk)?);
+        }
         found.extend(ping::look(home, name)?);
         found.extend(files::look(&mut desk)?);
         Ok(found)

@@ -67,7 +67,7 @@ fn old_segments_go_when_they_were_passed_and_the_reader_goes_on() {
     let mut tail = Tail::new(place.file(), Position::default());
     let first = tail.read(1).unwrap();
     assert_eq!((first.lines.len(), first.more), (1, true));
-    let prune = |before, age| mailbox::prune_segments(&place.file(), before, age).unwrap();
+    let prune = |before, age| mailbox::prune_segments(&place.file(), before, age, 9).unwrap();
     assert_eq!(prune(3, Duration::from_secs(3600)), 0, "the retention time is not over");
     assert_eq!(prune(1, Duration::ZERO), 1);
     let mut other = Tail::new(place.file(), tail.position());
@@ -79,6 +79,11 @@ fn old_segments_go_when_they_were_passed_and_the_reader_goes_on() {
     append(6);
     assert_eq!(tail.read(1 << 16).unwrap().lines[0].seq, 6);
     assert_eq!(Tail::end(place.file()).unwrap().position().seq, 6);
+    (7..=10).for_each(append);
+    let many = |before| mailbox::prune_segments(&place.file(), before, Duration::from_secs(3600), 3).unwrap();
+    assert_eq!(many(4), 0, "not read yet");
+    assert_eq!((many(9), many(9)), (2, 0), "too many of what was read go before their time");
+    assert_eq!(segment::older(&place.file()).unwrap().len(), 3);
 }
 
 /// How often each word was said.

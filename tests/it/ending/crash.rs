@@ -100,3 +100,61 @@ fn f23_a_dead_server_alone_is_seen_and_mended() {
     crew.ok(&["send", "writer", "back"]);
     crew.until_got("writer", "back");
 }
+
+/// What a writer that died at any moment leaves is put right by `up --resume` before anybody is started.
+#[test]
+fn f23_resume_mends_half_written_lines_missing_folders_and_a_down_that_was_cut_off() {
+    let crew = Crew::new();
+    crew.up(&(team("t") + &crew.taker("writer") + &crew.taker("other")));
+    crew.ok(&["send", "writer", "before"]);
+    crew.until_got("writer", "before");
+    kill_all(&crew);
+    let append = |path: &str, text: &str| {
+        let file = std::fs::OpenOptions::new().append(true).create(true).open(crew.team("t").join(path));
+        std::io::Write::write_all(&mut file.expect("a file"), text.as_bytes()).expect("written");
+    };
+    for journal in
+        ["tasks.jsonl", "events.jsonl", "members/writer/mail/inbox.jsonl", "members/writer/mail/control.jsonl"]
+    {
+        append(journal, "{\"seq\":99,\"ts\":\"2026-01-01T00:00:00.0");
+    }
+    append("members/writer/state/.status.json.4294967-0-abcdef01.tmp", "{");
+    std::fs::remove_dir_all(crew.member("t", "other")).expect("removed");
+    // A `down` closes the files before it puts them away.
+    let closed =
+        "\n{\"seq\":100,\"ts\":\"2026-01-01T00:00:00.000000Z\",\"type\":\"closed\",\"reason\":\"the team is down\"}\n";
+    for journal in ["tasks.jsonl", "events.jsonl"] {
+        append(journal, closed);
+    }
+    for journal in ["members/writer/mail/inbox.jsonl", "members/writer/mail/control.jsonl"] {
+        append(journal, closed);
+    }
+    assert_eq!(crew.run(&["send", "--team", "t", "writer", "refused"]).code, 4);
+
+    crew.ok(&["up", "--resume", "t"]);
+    crew.ok(&["send", "writer", "after"]);
+    crew.until_got("writer", "after");
+    crew.ok(&["send", "other", "to the one without a folder"]);
+    crew.until_got("other", "to the one without a folder");
+    assert_eq!(crew.texts("writer"), ["before", "after"]);
+    crew.ok(&["task", "add", "one more"]);
+    assert!(!crew.member("t", "writer").join("state/.status.json.4294967-0-abcdef01.tmp").exists());
+    assert!(crew.events("t").iter().any(|e| e["type"] == "opened"), "the events go on");
+}
+
+#[test]
+fn f23_a_down_that_was_cut_off_is_finished_by_the_next() {
+    let crew = Crew::new();
+    crew.up(&(team("t") + &crew.taker("writer")));
+    crew.ok(&["down", "--team", "t", "--keep-files"]);
+    let status = crew.json(&["status", "--team", "t"]);
+    assert_eq!(status["lead"]["alive"], false, "{status}");
+    crew.ok(&["down", "--team", "t"]);
+    assert!(!crew.team("t").exists());
+    // And whoever wants it back instead of away gets it back.
+    crew.ok(&["up", "spec.toml"]);
+    crew.ok(&["down", "--team", "t", "--keep-files"]);
+    crew.ok(&["up", "--resume", "t"]);
+    crew.ok(&["send", "writer", "again"]);
+    crew.until_got("writer", "again");
+}

@@ -30,6 +30,30 @@ fn a_full_mailbox_refuses_and_says_so() {
 }
 
 #[test]
+fn one_sender_takes_no_more_than_its_part_and_the_others_still_get_through() {
+    let crew = Crew::new();
+    let limits = "[limits]\nqueue_depth = 50\nsender_depth = 3\nqueue_mib = 1\nblobs_mib = 1\n";
+    crew.up(&(team("t") + limits + &crew.puppet("loud") + &crew.puppet("hand")));
+    let flood =
+        crew.inside("loud", "for n in 1 2 3 4 5; do crewmux send hand \"word $n\" || echo \"refused $?\"; done");
+    assert_eq!(flood.out.matches("refused 1").count(), 2, "{flood:?}");
+    assert!(flood.err.contains("limit for one sender is 3") && flood.err.contains("sender_depth"), "{flood:?}");
+    crew.ok(&["send", "hand", "from somebody else"]);
+    assert_eq!(crew.inbox("t", "hand").len(), 4);
+    // What was read makes room again.
+    assert_eq!(crew.inside("hand", "crewmux inbox --ack").code, 0);
+    assert_eq!(crew.inside("loud", "crewmux send hand more").code, 0);
+
+    // Long texts have a limit of their own, which counts each text once.
+    crew.write("long.txt", &"x".repeat(700 * 1024));
+    crew.write("longer.txt", &"y".repeat(700 * 1024));
+    let sent = |file: &str| crew.inside("loud", &format!("crewmux send hand - <{file}"));
+    assert_eq!(sent("long.txt").code, 0);
+    let full = sent("longer.txt");
+    assert!(full.code == 1 && full.err.contains("blobs_mib"), "{full:?}");
+}
+
+#[test]
 fn a_sender_can_wait_until_it_was_read() {
     let crew = Crew::new();
     crew.up(&(team("t") + &crew.puppet("hand") + &crew.taker("writer")));
