@@ -34,7 +34,7 @@ fn f23_gc_lists_a_dead_team_and_what_still_runs_of_it_and_then_removes_both() {
     let crew = Crew::new();
     // A grandchild in a session of its own, which no hang-up reaches.
     let stray = "[[member]]\nname = \"stray\"\nengine = \"command\"\n\
-                 command = [\"sh\", \"-c\", \"setsid sh -c 'echo $$ >stray.pid; trap : HUP TERM; while :; do sleep 1; done' & wait\"]\n";
+                 command = [\"sh\", \"-c\", \"setsid sh -c 'echo $$$$ >stray.pid; trap : HUP TERM; while :; do sleep 1; done' & wait\"]\n";
     crew.up(&(team("t") + stray));
     let stray: u32 = crew.awaits("stray.pid").trim().parse().expect("a pid");
     assert_eq!(kinds(&crew.json(&["gc"])), [""; 0], "a living team is none of its business");
@@ -166,12 +166,14 @@ fn doctor_asks_every_teammate_and_names_who_does_not_hear() {
     assert!(with_own.contains(&format!("left alone when it ends: {}", own.trim())), "{with_own}");
     crew.tmux("t", &["kill-pane", "-t", own.trim()]);
     let stopped = crew.pid_of("t", "stopped");
-    kill(stopped, "STOP");
+    // tmux wakes what was stopped in a pane of its own, so it is stopped first.
+    let server: u32 = crew.tmux("t", &["display-message", "-p", "#{pid}"]).trim().parse().expect("a pid");
+    [server, stopped].iter().for_each(|pid| kill(*pid, "STOP"));
     let deaf = crew.fails(1, &["doctor", "--team", "t"]);
     assert!(deaf.out.contains("1 of 2 answered a ping"), "{}", deaf.out);
     assert!(deaf.out.contains("t: stopped: did not answer a ping within 5 s"), "{}", deaf.out);
     until("its state says so", || crew.status("t", "stopped")["state"] == "unresponsive");
-    kill(stopped, "CONT");
+    [server, stopped].iter().for_each(|pid| kill(*pid, "CONT"));
     until("it hears again", || crew.status("t", "stopped")["state"] != "unresponsive");
     crew.ok(&["doctor", "--team", "t"]);
 }

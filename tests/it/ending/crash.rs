@@ -151,10 +151,12 @@ fn f23_a_down_that_was_cut_off_is_finished_by_the_next() {
     assert_eq!(status["lead"]["alive"], false, "{status}");
     crew.ok(&["down", "--team", "t"]);
     assert!(!crew.team("t").exists());
-    // And whoever wants it back instead of away gets it back.
+    // And whoever wants it back instead of away gets it back. That its members ended as they were asked stays true.
     crew.ok(&["up", "spec.toml"]);
     crew.ok(&["down", "--team", "t", "--keep-files"]);
     crew.ok(&["up", "--resume", "t"]);
+    assert_eq!(crew.entry("t", "writer")["is_active"], false);
+    crew.ok(&["restart", "writer"]);
     crew.ok(&["send", "writer", "again"]);
     crew.until_got("writer", "again");
 }
