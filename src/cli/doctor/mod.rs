@@ -10,7 +10,7 @@ mod ping;
 use super::args::Globals;
 use super::error::CommandError;
 use super::{output, pane, team};
-use crate::act::Desk;
+use crate::act::{Descent, Desk};
 use crate::model::name::Name;
 use crate::store::Home;
 use crate::view::answers::{Finding, Severity, findings};
