@@ -10,8 +10,10 @@ pub mod id;
 pub mod mcp_client;
 pub mod notification;
 pub mod permission;
+pub mod provider;
 pub mod queue;
 pub mod spawn;
+pub mod stream;
 pub mod tools;
 pub mod wire;
 
