@@ -3,18 +3,22 @@
 //!
 //! It knows a team only as a client of `act`: what it may do there is decided by that door and not here.
 
+pub mod budget;
 pub mod definition;
 pub mod filter;
 pub mod http;
 pub mod id;
+pub mod identity;
 pub mod mcp_client;
 pub mod notification;
 pub mod permission;
 pub mod provider;
+pub mod query;
 pub mod queue;
 pub mod spawn;
 pub mod stream;
 pub mod tools;
+pub mod transcript;
 pub mod wire;
 
 pub use id::AgentId;
