@@ -3,6 +3,7 @@
 //!
 //! It knows a team only as a client of `act`: what it may do there is decided by that door and not here.
 
+pub mod acp;
 pub mod budget;
 pub mod definition;
 pub mod filter;
@@ -12,9 +13,13 @@ pub mod identity;
 pub mod mcp_client;
 pub mod notification;
 pub mod permission;
+pub mod plain;
+pub mod prompt;
 pub mod provider;
 pub mod query;
 pub mod queue;
+pub mod session;
+pub mod settings;
 pub mod spawn;
 pub mod stream;
 pub mod tools;

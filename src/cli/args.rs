@@ -117,6 +117,7 @@ verbs! {
     Logs(logs),
     Capture(capture),
     Teams(teams),
+    Agent(agent),
     Agents(agents),
     Mcp(mcp),
     Ready(ready),

@@ -18,6 +18,7 @@ pub mod text;
 pub mod usage;
 pub mod values;
 
+pub mod agent;
 pub mod agents;
 pub mod approve;
 pub mod attach;

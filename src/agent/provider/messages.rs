@@ -9,10 +9,10 @@ use futures::StreamExt;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 
 use super::{BoxFuture, Call, Events, Failure, Provider, StreamEvent};
+use crate::agent::http;
 
 /// The version of the API whose shapes stand in `wire`.
 const VERSION: &str = "2023-06-01";
-const CONNECT: Duration = Duration::from_secs(15);
 /// Longest error answer that is read, in bytes.
 const MOST_ERROR: usize = 64 << 10;
 
@@ -108,7 +108,7 @@ impl Messages {
             return Ok(client);
         }
         let url = self.endpoint.url();
-        let client = client_for(&url)
+        let client = http::client(&url)
             .map_err(|e| Failure::Settings(format!("no HTTP client can be made for {url}: {}", chain(&e))))?;
         Ok(self.client.get_or_init(|| client))
     }
@@ -152,17 +152,6 @@ impl Messages {
 impl Provider for Messages {
     fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Events, Failure>> {
         Box::pin(self.ask(call))
-    }
-}
-
-/// The client for a server; the roots of trust are read only where they are needed.
-fn client_for(url: &str) -> reqwest::Result<reqwest::Client> {
-    // The first call of the process counts; a later one finds the same provider in place.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let builder = reqwest::Client::builder().connect_timeout(CONNECT).tcp_nodelay(true);
-    match url.starts_with("https:") {
-        true => builder.build(),
-        false => builder.tls_certs_only([]).build(),
     }
 }
 

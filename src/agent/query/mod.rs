@@ -70,3 +70,6 @@ impl TurnError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

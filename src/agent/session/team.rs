@@ -1,0 +1,44 @@
+//! The team that a session belongs to, if it runs below a teammate.
+
+use std::sync::Mutex;
+
+use crate::act::Client;
+use crate::model::name::Name;
+use crate::store::Home;
+use crate::view::{gather, plain::Style, status};
+
+/// A place in a team. Everything is done through `act`, as any other program of the member does it.
+pub struct Membership {
+    pub team: Name,
+    pub member: Name,
+    client: Mutex<Client>,
+}
+
+impl Membership {
+    /// The team whose member this process descends from. Being named in the environment makes nobody a member.
+    #[must_use]
+    pub fn find() -> Option<Self> {
+        let team = Name::parse(&std::env::var("CREWMUX_TEAM").ok()?).ok()?;
+        let home = Home::from_env().ok()?;
+        let client = Client::open(&home, &team, None).ok()?;
+        if client.is_operator() {
+            return None;
+        }
+        Some(Self { team, member: client.name(), client: Mutex::new(client) })
+    }
+
+    /// Roster, board and open requests as they are now.
+    #[must_use]
+    pub fn facts(&self) -> String {
+        let mut client = self.client.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match gather::status(&mut client.desk) {
+            Ok(view) => {
+                let table = status::text(&view, &Style { color: false, width: None });
+                format!("You are `{}` in the team `{}`.\n{table}", self.member, self.team)
+            }
+            Err(error) => {
+                format!("You are `{}` in the team `{}`, which cannot be read: {error}", self.member, self.team)
+            }
+        }
+    }
+}
