@@ -90,7 +90,7 @@ pub async fn serve(load: Load) -> Result<(), Error> {
         )
         .connect_to(Stdio::new())
         .await;
-    server.end();
+    server.end().await;
     served
 }
 
@@ -119,11 +119,9 @@ impl Server {
     }
 
     /// The client has gone: nothing is left running.
-    fn end(&self) {
-        for open in self.sessions().values() {
-            open.session.cancel();
-            open.session.backlog().stop_all();
-        }
+    async fn end(&self) {
+        let all: Vec<Open> = self.sessions().values().cloned().collect();
+        futures::future::join_all(all.iter().map(|open| open.session.close())).await;
     }
 
     fn initialize(&self, request: &InitializeRequest, to: Responder<InitializeResponse>) -> Done {

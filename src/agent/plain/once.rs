@@ -42,7 +42,7 @@ pub async fn once(session: Arc<Session>, text: String) -> Result<Answered, TurnE
             turn.await?
         }
     };
-    session.backlog().stop_all();
+    session.close().await;
     Ok(Answered {
         session: session.id.clone(),
         text: session.last_text().await,

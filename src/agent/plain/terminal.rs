@@ -206,8 +206,7 @@ pub async fn talk(session: Arc<Session>, desk: Arc<Desk>, first: Option<String>)
             },
         }
     };
-    session.cancel();
-    session.backlog().stop_all();
+    session.close().await;
     if let Some(turn) = running {
         tell(&printer, turn.await);
     }

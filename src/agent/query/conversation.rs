@@ -12,7 +12,7 @@ use crate::agent::budget::Purse;
 use crate::agent::identity::ForkBase;
 use crate::agent::provider::{Limiter, Provider};
 use crate::agent::stream::Answer;
-use crate::agent::tools::{Context, Possible, Registry};
+use crate::agent::tools::{Context, Possible, Registry, Tool};
 use crate::agent::transcript::Transcript;
 use crate::agent::wire::{Block, Head, RequestBody, Role, Turn, Usage};
 
@@ -49,6 +49,9 @@ impl Inbox for NoInbox {
 /// What is true of the world around an agent right now: read anew after a compaction, and not remembered.
 pub type Facts = Arc<dyn Fn() -> String + Send + Sync>;
 
+/// Tools that come while the conversation is going on, as those of a server that was slow to start.
+pub type LateTools = Arc<dyn Fn() -> Vec<Arc<dyn Tool>> + Send + Sync>;
+
 /// What a conversation is made of.
 pub struct Parts {
     pub agent: AgentId,
@@ -65,6 +68,7 @@ pub struct Parts {
     pub watcher: Arc<dyn Watcher>,
     pub inbox: Arc<dyn Inbox>,
     pub facts: Facts,
+    pub late: Option<LateTools>,
     pub transcript: Option<Transcript>,
     /// Requests in one turn.
     pub max_turns: Option<u32>,
@@ -191,6 +195,9 @@ impl Conversation {
     fn look_at_tools(&mut self) {
         if self.frozen {
             return;
+        }
+        for tool in self.parts.late.as_ref().map(|late| late()).unwrap_or_default() {
+            self.parts.registry.add(tool);
         }
         self.parts.possible.planning = self.parts.cx.mode() == crate::agent::permission::Mode::Plan;
         let tools = self.parts.registry.specs(&self.parts.possible);

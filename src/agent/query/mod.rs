@@ -6,7 +6,7 @@ mod conversation;
 mod tools;
 mod watch;
 
-pub use conversation::{Conversation, Facts, Inbox, NoInbox, Parts, Shared};
+pub use conversation::{Conversation, Facts, Inbox, LateTools, NoInbox, Parts, Shared};
 pub use watch::{Silent, Step, Watcher};
 
 use thiserror::Error;

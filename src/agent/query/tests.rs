@@ -120,6 +120,7 @@ impl World {
             watcher: Arc::clone(&seen) as _,
             inbox: Arc::new(NoInbox),
             facts: Arc::new(String::new),
+            late: None,
             transcript: None,
             max_turns: None,
         };

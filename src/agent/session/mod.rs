@@ -7,11 +7,13 @@ mod team;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use super::AgentId;
 use super::budget::{Purse, Spent};
+use super::mcp_client::Servers;
 use super::permission::Mode;
 use super::prompt;
 use super::provider::{Cassette, Failure, Limiter, Messages, Provider, Recorder};
@@ -26,6 +28,9 @@ pub use face::Face;
 pub use outfit::{Backlog, Outfit, Waiting};
 pub use shelf::{Kept, Shelf, ShelfError};
 pub use team::Membership;
+
+/// How long a turn waits for MCP servers that are still starting; their tools come later then.
+const SERVERS_WAIT: Duration = Duration::from_secs(10);
 
 /// What a session is started with.
 pub struct Start {
@@ -54,6 +59,7 @@ pub struct Session {
     pub purse: Purse,
     conversation: tokio::sync::Mutex<Conversation>,
     backlog: Arc<dyn Backlog>,
+    servers: Arc<Servers>,
     face: Face,
     cx: Context,
     shelf: Shelf,
@@ -125,8 +131,8 @@ impl Session {
         cx.sink = Arc::clone(&face.sink);
         let of = outfit::Of {
             settings: &settings,
-            shared: &shared,
             face: &face,
+            cwd: &cwd,
             attended,
             coordinator,
             team: team.as_ref(),
@@ -162,6 +168,7 @@ impl Session {
             watcher: Arc::clone(&face.watcher),
             inbox: outfit.inbox,
             facts,
+            late: Some(outfit.late),
             transcript: Some(Transcript::at(shelf.transcript(&kept.id))),
             max_turns: Some(settings.max_turns).filter(|n| *n > 0),
         };
@@ -179,6 +186,7 @@ impl Session {
             purse,
             conversation: tokio::sync::Mutex::new(conversation),
             backlog: outfit.backlog,
+            servers: outfit.servers,
             face,
             cx,
             shelf,
@@ -213,6 +221,10 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<StopReason, TurnError> {
         self.note(&said);
+        tokio::select! {
+            () = self.servers.settled(SERVERS_WAIT) => {}
+            () = cancel.cancelled() => return Ok(StopReason::Cancelled),
+        }
         let mut inputs = in_order(self.backlog.take(&AgentId::main()), said);
         loop {
             if inputs.is_empty() {
@@ -297,6 +309,13 @@ impl Session {
         let done = conversation.compact(&cancel).await;
         *self.running() = None;
         done
+    }
+
+    /// Ends all that belongs to the session and returns when it has gone.
+    pub async fn close(&self) {
+        self.cancel();
+        self.backlog.stop_all();
+        self.servers.close().await;
     }
 
     /// Notes what the session is about, and that it was used.

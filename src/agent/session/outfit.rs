@@ -1,15 +1,24 @@
 //! What a session is equipped with: its tools, what runs beside it, and what it is told of both.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use serde_json::Value;
 
 use super::{Face, Membership};
 use crate::agent::AgentId;
-use crate::agent::query::{Inbox, NoInbox, Shared};
-use crate::agent::settings::Settings;
-use crate::agent::tools::{BoxFuture, Context, Possible, Registry};
+use crate::agent::filter::{self, Role};
+use crate::agent::mcp_client::{self, Server, Servers};
+use crate::agent::query::{Inbox, LateTools, NoInbox};
+use crate::agent::settings::{self, Settings};
+use crate::agent::tools::{
+    BoxFuture, Context, Possible, Registry, Sandboxed, Skill, Standard, ToolEvent, WebSearch, standard,
+};
 use crate::agent::wire::Turn;
 use crate::model::message::Priority;
+
+/// The server tool by which the provider itself searches.
+const PROVIDER_SEARCH: &str = "web_search_20250305";
 
 /// A message that waits for an agent.
 #[derive(Clone, Debug)]
@@ -70,18 +79,21 @@ impl Backlog for Alone {
 /// For whom.
 pub struct Of<'a> {
     pub settings: &'a Arc<Settings>,
-    pub shared: &'a Shared,
     pub face: &'a Face,
+    pub cwd: &'a Path,
     pub attended: bool,
     pub coordinator: bool,
     pub team: Option<&'a Membership>,
     pub session_dir: PathBuf,
-    pub servers: Vec<serde_json::Value>,
-    pub output_schema: Option<serde_json::Value>,
+    pub servers: Vec<Value>,
+    pub output_schema: Option<Value>,
 }
 
 pub struct Outfit {
     pub registry: Registry,
+    pub late: LateTools,
+    /// The MCP servers of the session.
+    pub servers: Arc<Servers>,
     pub possible: Possible,
     pub backlog: Arc<dyn Backlog>,
     pub inbox: Arc<dyn Inbox>,
@@ -90,19 +102,105 @@ pub struct Outfit {
 }
 
 /// Chooses the tools; what they need of the session is put into `cx`.
-pub fn outfit(of: &Of<'_>, _cx: &mut Context) -> Outfit {
+pub fn outfit(of: &Of<'_>, cx: &mut Context) -> Outfit {
+    folders(of, cx);
+    let role = match (of.coordinator, of.team) {
+        (true, _) => Role::Coordinator,
+        (false, Some(_)) => Role::Teammate,
+        (false, None) => Role::Alone,
+    };
+    let servers = Servers::start(servers(of), of.cwd, notices(of.face));
+    let (skills, wrong) = Skill::find(of.cwd, settings::person_file().as_deref().and_then(Path::parent));
+    let notice = notices(of.face);
+    wrong.into_iter().for_each(|line| notice(format!("a skill is left out: {line}")));
+    let mut registry = standard(Standard {
+        web_search: of.settings.web_search.as_ref().map(search),
+        skills: Some(skills).filter(|skills| !skills.skills().is_empty()),
+        servers: Some(Arc::clone(&servers)),
+        seat: of.team.and_then(Membership::seat),
+        output_schema: of.output_schema.clone(),
+        ..Standard::default()
+    });
+    registry.retain(|tool| filter::gets(&role, tool.name()));
     let possible = Possible {
         main: true,
         team: of.team.is_some(),
         person: of.attended,
+        repository: of.cwd.ancestors().any(|dir| dir.join(".git").exists()),
         output_schema: of.output_schema.clone(),
         ..Possible::default()
     };
     Outfit {
-        registry: Registry::default(),
+        registry,
+        late: late_tools(of, &servers),
+        servers,
         possible,
         backlog: Arc::new(Alone),
         inbox: Arc::new(NoInbox),
         system: Vec::new(),
     }
+}
+
+/// A server's tools come when it has started, whenever that is.
+fn late_tools(of: &Of<'_>, servers: &Arc<Servers>) -> LateTools {
+    let servers = Arc::clone(servers);
+    let (coordinator, team) = (of.coordinator, of.team.is_some());
+    Arc::new(move || {
+        let role = match (coordinator, team) {
+            (true, _) => Role::Coordinator,
+            (false, true) => Role::Teammate,
+            (false, false) => Role::Alone,
+        };
+        let mut tools = servers.tools();
+        tools.retain(|tool| filter::gets(&role, tool.name()));
+        tools
+    })
+}
+
+/// Long outputs and temporary files have folders of the session; commands are confined by the mode.
+fn folders(of: &Of<'_>, cx: &mut Context) {
+    let made = |name: &str| {
+        let dir = of.session_dir.join(name);
+        std::fs::create_dir_all(&dir).is_ok().then_some(dir)
+    };
+    cx.outputs = made("outputs");
+    let tmp = made("tmp");
+    let mut here = cx.here.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    here.also.extend(cx.outputs.iter().chain(&tmp).cloned());
+    drop(here);
+    let network = of.settings.network;
+    cx.confine = Arc::new(Sandboxed { tmp, network, ..Sandboxed::default() });
+}
+
+/// Those the client named, and where the person allows it those of the project's `.mcp.json`. One that cannot be read is told.
+fn servers(of: &Of<'_>) -> Vec<Server> {
+    let notice = notices(of.face);
+    let mut all: Vec<Server> = Vec::new();
+    for value in &of.servers {
+        match Server::from_value(value) {
+            // The team is reached by tools of the agent's own.
+            Ok(server) if server.name == filter::TEAM_SERVER && of.team.is_some() => {}
+            Ok(server) => all.push(server),
+            Err(error) => notice(error.to_string()),
+        }
+    }
+    if of.settings.project_mcp {
+        match mcp_client::project(of.cwd, |name| std::env::var(name).ok()) {
+            Ok(found) => all.extend(found),
+            Err(error) => notice(format!("{error}")),
+        }
+    }
+    all
+}
+
+fn search(by: &settings::WebSearch) -> WebSearch {
+    match by {
+        settings::WebSearch::Word(_) => WebSearch::Provider(PROVIDER_SEARCH.to_owned()),
+        settings::WebSearch::Command { command } => WebSearch::Command(command.clone()),
+    }
+}
+
+fn notices(face: &Face) -> impl Fn(String) + Send + Sync + 'static {
+    let sink = Arc::clone(&face.sink);
+    move |line| sink.show(&AgentId::main(), "", ToolEvent::Notice(line))
 }

@@ -3,6 +3,8 @@
 use std::sync::Mutex;
 
 use crate::act::Client;
+use crate::agent::permission::Mode;
+use crate::agent::tools::team::Seat;
 use crate::model::name::Name;
 use crate::store::Home;
 use crate::view::{gather, plain::Style, status};
@@ -25,6 +27,14 @@ impl Membership {
             return None;
         }
         Some(Self { team, member: client.name(), client: Mutex::new(client) })
+    }
+
+    /// What the tools of a member work through.
+    #[must_use]
+    pub fn seat(&self) -> Option<Seat> {
+        let home = Home::from_env().ok()?;
+        let client = Client::open(&home, &self.team, None).ok()?;
+        Some(Seat::new(client, Mode::AcceptEdits))
     }
 
     /// Roster, board and open requests as they are now.

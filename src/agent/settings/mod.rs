@@ -74,6 +74,10 @@ pub struct Settings {
     pub fork: bool,
     /// Dollars for a million tokens, by exact model id.
     pub prices: BTreeMap<String, Price>,
+    /// Whether commands may reach the network.
+    pub network: bool,
+    /// Whether the MCP servers of a project's `.mcp.json` are started: programs that its authors chose.
+    pub project_mcp: bool,
     /// How WebSearch is done: `provider`, a command, or not at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub web_search: Option<WebSearch>,
@@ -141,6 +145,8 @@ impl Default for Settings {
             background_key: "ctrl-g".to_owned(),
             fork: true,
             prices: BTreeMap::new(),
+            network: true,
+            project_mcp: false,
             web_search: None,
             cassette: None,
             record: None,

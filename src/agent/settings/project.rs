@@ -3,8 +3,18 @@
 
 use toml::{Table, Value};
 
-const FORBIDDEN: [&str; 8] =
-    ["base_url", "api_key", "auth_token", "auth_header", "headers", "cassette", "record", "web_search"];
+const FORBIDDEN: [&str; 10] = [
+    "base_url",
+    "api_key",
+    "auth_token",
+    "auth_header",
+    "headers",
+    "cassette",
+    "record",
+    "web_search",
+    "network",
+    "project_mcp",
+];
 
 /// The first key that may not stand there.
 pub(super) fn forbidden(table: &Table) -> Option<String> {
