@@ -1,9 +1,11 @@
 //! Behaviour through the real program and a real tmux. One binary, a module a behaviour; a test that
 //! shows a case from the field carries its id (`f07_…`).
 
+mod model_server;
 mod puppet;
 mod support;
 
+mod agent;
 mod cli;
 mod decisions;
 mod docs;
