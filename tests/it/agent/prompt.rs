@@ -17,7 +17,7 @@ fn a_person_talks_in_a_pane_is_asked_and_leaves() {
     let bin = env!("CARGO_BIN_EXE_crewmux");
     crew.up(&format!(
         "v = 1\nname = \"talk\"\n[[member]]\nname = \"seat\"\nengine = \"command\"\nrestart = \"never\"\n\
-         command = [\"sh\", \"-c\", \"ANTHROPIC_BASE_URL={} ANTHROPIC_API_KEY=k {bin} agent; echo ENDED-$?; sleep 1000\"]\n",
+         command = [\"sh\", \"-c\", \"trap : INT; ANTHROPIC_BASE_URL={} ANTHROPIC_API_KEY=k {bin} agent; echo ENDED-$?; sleep 1000\"]\n",
         server.url
     ));
     let pane = crew.roster("talk")["members"]
