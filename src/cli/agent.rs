@@ -24,7 +24,7 @@ use crate::view::plain::{Lines, safe};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  crewmux agent                               a prompt here, or ACP where a client starts it
+  crewmux agent                               # a prompt here, or ACP where a client starts it
   crewmux agent -p 'why does this test fail?'
   crewmux agent -p 'and now?' --continue --json
   crewmux agent --show-settings")]
