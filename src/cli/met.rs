@@ -124,7 +124,7 @@ fn has_work(member: &Member, view: &MemberView, board: &Board) -> bool {
         capabilities: &spec.capabilities,
         claim_limit: 1,
     };
-    let pushed = works || spec.deliver != Deliver::Mailbox;
+    let pushed = spec.engine != EngineKind::Command || spec.deliver != Deliver::Mailbox;
     (pushed && view.unread > 0) || (works && runs(board, &caller))
 }
 

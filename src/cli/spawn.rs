@@ -8,6 +8,7 @@ use super::values;
 use super::{output, team};
 use crate::act::{Desk, Verb};
 use crate::launch;
+use crate::model::agent::AgentSpec;
 use crate::model::id::SpawnId;
 use crate::model::name::Name;
 use crate::model::sandbox::{Fallback, Mode, Network, UnixSockets};
@@ -15,7 +16,7 @@ use crate::model::spec::{Deliver, EngineKind, Isolation, OnShutdown, Restart};
 use crate::model::spec::{MemberSpec, palette};
 use crate::model::time::Span;
 use crate::os::clock;
-use crate::spec::program;
+use crate::spec::{preset, program};
 use serde_json::Map;
 use std::path::Path;
 use std::time::Duration;
@@ -35,9 +36,15 @@ pub struct Args {
     /// Its program, after `--`
     #[arg(last = true, value_name = "ARGV")]
     pub argv: Vec<String>,
-    /// How its teammate drives the program; `command` where a program is given, else `worker`
+    /// How its teammate drives the program; `acp` with `--agent`, `command` where a program is given, else `worker`
     #[arg(long, value_parser = values::engine())]
     pub engine: Option<EngineKind>,
+    /// A preset of an agent, such as `claude`, for an `acp` member
+    #[arg(long, value_name = "PRESET")]
+    pub agent: Option<String>,
+    /// The mode of an agent's session: plan, ask, full, or one of its own
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<String>,
     /// Its first instructions
     #[arg(long, value_name = "TEXT")]
     pub prompt: Option<String>,
@@ -74,7 +81,34 @@ impl Args {
     /// The engine that is asked for, or the one that fits what is given.
     #[must_use]
     pub fn engine(&self) -> EngineKind {
-        self.engine.unwrap_or(if self.argv.is_empty() { EngineKind::Worker } else { EngineKind::Command })
+        self.engine.unwrap_or(match (&self.agent, self.argv.is_empty()) {
+            (Some(_), _) => EngineKind::Acp,
+            (None, true) => EngineKind::Worker,
+            (None, false) => EngineKind::Command,
+        })
+    }
+
+    /// What is said of an agent; its preset's program stands in for one that is not given.
+    fn agent(&self, engine: EngineKind, command: &mut Vec<String>) -> Result<Option<Box<AgentSpec>>, CommandError> {
+        let Some(name) = &self.agent else {
+            let plain = AgentSpec { mode: self.mode.clone(), ..AgentSpec::default() };
+            return Ok((engine == EngineKind::Acp).then(|| Box::new(plain)));
+        };
+        if engine != EngineKind::Acp {
+            let message = format!("`--agent` is not for a `{}` member", engine.as_str());
+            return Err(CommandError::usage(message).hint("leave `--engine` out: an agent is `acp`"));
+        }
+        let preset = preset::preset(name).map_err(|e| CommandError::usage(e.to_string()).hint(e.help()))?;
+        if command.is_empty() {
+            command.clone_from(&preset.command);
+            if let Some(program) = command.first()
+                && program::find(program, Path::new("/")).is_err()
+            {
+                return Err(CommandError::usage(format!("{} is not installed: no `{program}` on PATH", preset.title))
+                    .hint(preset.missing));
+            }
+        }
+        Ok(Some(Box::new(AgentSpec { preset: Some(preset), mode: self.mode.clone(), ..AgentSpec::default() })))
     }
 
     /// The member as the lead takes it: paths absolute, the program there.
@@ -83,7 +117,12 @@ impl Args {
         let here =
             std::env::current_dir().or_fail(ErrorKind::Failed, || "cannot tell the current folder".to_owned())?;
         let mut command = self.argv.clone();
+        let agent = self.agent(engine, &mut command)?;
         match (engine, command.first_mut()) {
+            (EngineKind::Acp, None) => {
+                return Err(CommandError::usage("an `acp` member needs an agent")
+                    .hint(format!("`crewmux spawn {} --agent PRESET`, or its program after `--`", self.name)));
+            }
             (EngineKind::Command, None) => {
                 return Err(CommandError::usage("a `command` member needs a program")
                     .hint(format!("`crewmux spawn {} -- PROGRAM ARGS…`", self.name)));
@@ -127,6 +166,7 @@ impl Args {
             unix_sockets: UnixSockets::default(),
             network: Network::default(),
             sandbox_fallback: Fallback::default(),
+            agent,
             extra: Map::new(),
         })
     }

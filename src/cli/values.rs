@@ -50,7 +50,7 @@ fn one_of<T: Copy + Send + Sync + 'static>(words: &'static [(&'static str, T)]) 
 }
 
 pub fn engine() -> impl TypedValueParser<Value = EngineKind> {
-    one_of(&[("command", EngineKind::Command), ("worker", EngineKind::Worker)])
+    one_of(&[("acp", EngineKind::Acp), ("command", EngineKind::Command), ("worker", EngineKind::Worker)])
 }
 
 pub fn sandbox() -> impl TypedValueParser<Value = Mode> {

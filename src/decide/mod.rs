@@ -4,5 +4,6 @@ pub mod authority;
 pub mod board;
 pub mod lead;
 pub mod ledger;
+pub mod permit;
 pub mod restart;
 pub mod teammate;

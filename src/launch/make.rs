@@ -84,6 +84,7 @@ fn first_roster(spec: &TeamSpec, socket: &str, tied: bool) -> Team {
             limits: spec.limits.clone(),
             layout: spec.layout.clone(),
             hooks: spec.hooks.clone(),
+            permissions: spec.permissions.clone(),
             report: spec.report.clone(),
         },
         extra: serde_json::Map::new(),

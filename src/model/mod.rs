@@ -1,6 +1,7 @@
 //! What things are. Pure: no file, no clock, no environment, no process.
 
 pub mod address;
+pub mod agent;
 pub mod hook;
 pub mod id;
 pub mod message;

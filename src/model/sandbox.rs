@@ -18,12 +18,13 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// What a member has that says nothing: a worker runs what the tasks bring, a `command` is what its owner chose.
+    /// What a member has that says nothing: a worker runs what the tasks bring, an agent
+    /// what a model thinks of; a `command` is what its owner chose.
     #[must_use]
     pub fn of_engine(engine: EngineKind) -> Self {
         match engine {
             EngineKind::Command => Self::Off,
-            EngineKind::Worker => Self::WorkspaceWrite,
+            EngineKind::Worker | EngineKind::Acp => Self::WorkspaceWrite,
         }
     }
 

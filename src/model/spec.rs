@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::agent::{AgentSpec, Rules};
 use super::hook::HooksSpec;
 use super::name::Name;
 use super::sandbox::{Fallback, Mode, Network, UnixSockets};
@@ -17,6 +18,19 @@ pub enum EngineKind {
     Command,
     #[default]
     Worker,
+    /// An agent that speaks the Agent Client Protocol on its standard streams.
+    Acp,
+}
+
+impl EngineKind {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Command => "command",
+            Self::Worker => "worker",
+            Self::Acp => "acp",
+        }
+    }
 }
 
 /// How mail reaches a `command` program.
@@ -191,6 +205,9 @@ pub struct MemberSpec {
     pub network: Network,
     #[serde(default)]
     pub sandbox_fallback: Fallback,
+    /// What is said of its program where that is an agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Box<AgentSpec>>,
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
@@ -214,6 +231,8 @@ pub struct TeamSpec {
     pub limits: LimitsSpec,
     pub layout: LayoutSpec,
     pub hooks: HooksSpec,
+    /// What every agent of the team may do without asking.
+    pub permissions: Rules,
     /// The file that the team leaves; absolute.
     pub report: Option<String>,
     pub members: Vec<MemberSpec>,

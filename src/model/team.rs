@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::agent::Rules;
 use super::hook::HooksSpec;
 use super::id::{Life, SpawnId};
 use super::name::{AgentId, LEAD, Name};
@@ -52,6 +53,8 @@ pub struct Settings {
     pub layout: LayoutSpec,
     #[serde(default)]
     pub hooks: HooksSpec,
+    #[serde(default, skip_serializing_if = "Rules::is_empty")]
+    pub permissions: Rules,
     /// Where the spec says its report will lie.
     #[serde(default)]
     pub report: Option<String>,
@@ -198,6 +201,9 @@ pub struct Status {
     pub usage: Option<super::task::Usage>,
     #[serde(default)]
     pub session_id: Option<String>,
+    /// The last things that an agent did, newest last.
+    #[serde(default)]
+    pub recent: Vec<String>,
     #[serde(default)]
     pub queued: u64,
     /// `inotify` or `polling`.

@@ -25,6 +25,12 @@ impl Timestamp {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
+    /// The clock minute that this lies in.
+    #[must_use]
+    pub fn start_of_minute(self) -> Self {
+        Self(self.0 - self.0.rem_euclid(60_000_000))
+    }
+
     /// `HH:MM:SS`, for feeds on a screen.
     #[must_use]
     pub fn clock(self) -> String {

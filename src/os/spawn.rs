@@ -16,7 +16,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Signal, getppid, ioctl_tiocsctty, set_parent_process_death_signal, setsid};
 use rustix::termios::Winsize;
 use tokio::net::unix::pipe;
-use tokio::process::{Child, ChildStdin, Command};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 use super::process::ProcessId;
 use super::reap::{Kept, spawn_kept};
@@ -58,6 +58,18 @@ pub struct PtyChild {
 pub struct PipeChild {
     pub child: Child,
     pub output: pipe::Receiver,
+    pub id: ProcessId,
+    /// Hold it until `child` has been waited for.
+    pub kept: Kept,
+}
+
+/// A program that is spoken to: its input, output and errors are pipes of their own.
+#[derive(Debug)]
+pub struct StdioChild {
+    pub child: Child,
+    pub stdin: ChildStdin,
+    pub stdout: ChildStdout,
+    pub stderr: ChildStderr,
     pub id: ProcessId,
     /// Hold it until `child` has been waited for.
     pub kept: Kept,
@@ -140,6 +152,19 @@ pub fn spawn_apart(program: &Program, input: bool) -> io::Result<ApartChild> {
     prepare(&mut command, false);
     let (child, kept) = start(&mut command, program)?;
     Ok(ApartChild { child, id: kept.id(), kept })
+}
+
+/// Starts `program` with a pipe for each standard stream: [`spawn_apart`], taken to pieces.
+///
+/// # Errors
+/// As [`spawn_apart`].
+pub fn spawn_with_stdio(program: &Program) -> io::Result<StdioChild> {
+    let ApartChild { mut child, id, kept } = spawn_apart(program, true)?;
+    let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+        return Err(io::Error::other("the new process has no pipes"));
+    };
+    Ok(StdioChild { child, stdin, stdout, stderr, id, kept })
 }
 
 fn command(program: &Program) -> Result<Command, SpawnError> {

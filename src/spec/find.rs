@@ -105,7 +105,7 @@ fn known(arg: &str, cwd: &Path, config: Option<&Path>, looked: &[PathBuf]) -> Op
 }
 
 /// `$XDG_CONFIG_HOME/crewmux`, else `~/.config/crewmux`.
-fn config_dir() -> Option<PathBuf> {
+pub(super) fn config_dir() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|h| h.join(".config"))).map(|c| c.join("crewmux"))
 }

@@ -7,19 +7,20 @@ use std::path::PathBuf;
 use serde_json::Map;
 use toml::de::{DeTable, DeValue};
 
+use super::agent;
 use super::desk::{At, in_order};
 use super::error::{Mistake, quote};
 use super::load::Places;
 use super::program::{NoProgram, SearchPath, resolve};
 use super::sandbox;
-use super::section::{Later, Section};
+use super::section::Section;
 use super::suggest::nearest;
 use crate::model::name::Name;
 use crate::model::spec::{
     Deliver, EngineKind, Isolation, LimitsSpec, MemberSpec, OnShutdown, Restart, is_color, palette,
 };
 
-pub(super) const MEMBER_KEYS: [&str; 26] = [
+pub(super) const MEMBER_KEYS: [&str; 31] = [
     "name",
     "engine",
     "agent_type",
@@ -46,10 +47,14 @@ pub(super) const MEMBER_KEYS: [&str; 26] = [
     "unix_sockets",
     "network",
     "sandbox_fallback",
+    "agent",
+    "mode",
+    "mcp",
+    "load",
+    "permissions",
 ];
-/// Keys of later versions. What happens today has a word of its own where there is one, so that it can be said.
-const LATER: [Later; 1] = [Later { key: "agent", only: None }];
-const ENGINES: [(&str, EngineKind); 2] = [("command", EngineKind::Command), ("worker", EngineKind::Worker)];
+const ENGINES: [(&str, EngineKind); 3] =
+    [("acp", EngineKind::Acp), ("command", EngineKind::Command), ("worker", EngineKind::Worker)];
 const DELIVERS: [(&str, Deliver); 3] =
     [("mailbox", Deliver::Mailbox), ("stdin", Deliver::Stdin), ("paste", Deliver::Paste)];
 const ISOLATIONS: [(&str, Isolation); 2] = [("none", Isolation::None), ("worktree", Isolation::Worktree)];
@@ -67,7 +72,7 @@ pub(super) struct Read {
 
 /// What is wrong with `[defaults]` itself, also where no member uses it.
 pub(super) fn check_defaults(defaults: &Section<'_, '_>, places: &Places) {
-    defaults.check_keys("`[defaults]`", &MEMBER_KEYS, &LATER);
+    defaults.check_keys("`[defaults]`", &MEMBER_KEYS, &[]);
     if let Some((key, _)) = defaults.top.get_key_value("name") {
         let message = "`name` cannot have a default";
         defaults.desk.note(Mistake::at(key.span(), message, "").help("every member has a name of its own"));
@@ -110,7 +115,7 @@ pub(super) fn read_all(
 }
 
 fn read(section: &Section<'_, '_>, places: &Places) -> Read {
-    section.check_keys("`[[member]]`", &MEMBER_KEYS, &LATER);
+    section.check_keys("`[[member]]`", &MEMBER_KEYS, &[]);
     let own_name = section.top.get("name");
     if own_name.is_none() {
         section.desk.note(Mistake::at(section.at.clone(), "a member has no `name`", "this member"));
@@ -123,8 +128,10 @@ fn read(section: &Section<'_, '_>, places: &Places) -> Read {
 
 /// Every key but the name. Without a name (for `[defaults]`) only the values themselves are checked.
 fn fields(section: &Section<'_, '_>, name: Option<Name>, places: &Places) -> (Option<MemberSpec>, SearchPath) {
-    let word = section.word("engine", &ENGINES, &["acp"]);
-    let engine = word.unwrap_or_default();
+    let word = section.word("engine", &ENGINES, &[]);
+    // Who names an agent and no engine means the one that speaks with agents.
+    let by_agent = section.entry("engine").is_none() && section.entry("agent").is_some();
+    let engine = word.unwrap_or(if by_agent { EngineKind::Acp } else { EngineKind::default() });
     // A word that is none was noted; what follows from it would only confuse.
     let engine_known = word.is_some() || section.entry("engine").is_none();
     let cwd = cwd(section, places);
@@ -139,10 +146,16 @@ fn fields(section: &Section<'_, '_>, name: Option<Name>, places: &Places) -> (Op
         check_shared(section);
     }
     let (mut command, mut execute) = (Vec::new(), None);
+    let preset = agent::preset_of(section);
     match engine {
         EngineKind::Worker if engine_known && name.is_some() => check_worker(section, plan_mode_required),
         EngineKind::Worker => {}
+        EngineKind::Acp => {
+            agent::check_acp(section);
+            command = agent::command(section, preset.as_ref(), name.as_ref(), places, &search);
+        }
         EngineKind::Command => {
+            agent::check_command(section);
             let search = std::slice::from_ref(&search);
             execute = argv(section, "execute", places, search);
             command = argv(section, "command", places, search).unwrap_or_default();
@@ -160,7 +173,7 @@ fn fields(section: &Section<'_, '_>, name: Option<Name>, places: &Places) -> (Op
         engine,
         agent_type: section.string("agent_type"),
         command,
-        deliver: if engine == EngineKind::Worker { Deliver::default() } else { deliver },
+        deliver: if engine == EngineKind::Command { deliver } else { Deliver::default() },
         cwd: cwd.to_string_lossy().into_owned(),
         restart: section.word("restart", &RESTARTS, &[]).unwrap_or_default(),
         plan_mode_required,
@@ -182,6 +195,7 @@ fn fields(section: &Section<'_, '_>, name: Option<Name>, places: &Places) -> (Op
         unix_sockets: confined.unix_sockets,
         network: confined.network,
         sandbox_fallback: confined.fallback,
+        agent: agent::read(section, engine, preset, places, &search),
         extra: Map::new(),
         // Last, because a member without a name is none.
         name: match name {
@@ -194,7 +208,7 @@ fn fields(section: &Section<'_, '_>, name: Option<Name>, places: &Places) -> (Op
 
 /// A worker runs the tasks' programs; keys of a program of its own would do nothing.
 fn check_worker(section: &Section<'_, '_>, plan_mode_required: bool) {
-    for key in ["command", "execute", "deliver", "settle"] {
+    for key in ["command", "execute", "deliver", "settle", "agent", "mode", "mcp", "load"] {
         if let Some((entry, true)) = section.entry(key) {
             section.desk.note(
                 Mistake::at(entry.span(), format!("`{key}` is not for a worker"), "only with `engine = \"command\"`")
@@ -224,7 +238,7 @@ fn check_shared(section: &Section<'_, '_>) {
     }
 }
 
-fn who(name: Option<&Name>) -> String {
+pub(super) fn who(name: Option<&Name>) -> String {
     name.map_or_else(String::new, |n| format!("`{n}`"))
 }
 
@@ -312,7 +326,7 @@ fn sibling(program: &str, why: &NoProgram) -> Option<String> {
 }
 
 /// A member's own variables over those of the defaults.
-fn env(section: &Section<'_, '_>) -> BTreeMap<String, String> {
+pub(super) fn env(section: &Section<'_, '_>) -> BTreeMap<String, String> {
     let mut out = BTreeMap::new();
     for table in [section.under, Some(section.top)].into_iter().flatten() {
         let Some(entry) = table.get("env") else { continue };

@@ -1,5 +1,6 @@
 //! Team specs that people write: found, read, checked, and every mistake shown where it stands.
 
+mod agent;
 mod desk;
 mod error;
 mod find;
@@ -7,6 +8,7 @@ mod hooks;
 mod load;
 mod member;
 mod order;
+pub mod preset;
 pub mod program;
 mod sandbox;
 mod section;

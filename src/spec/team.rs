@@ -2,6 +2,7 @@
 
 use toml::de::DeTable;
 
+use super::agent;
 use super::error::Mistake;
 use super::hooks::{self, HOOKS_KEYS};
 use super::load::Places;
@@ -11,8 +12,21 @@ use super::task::{self, TASK_KEYS};
 use crate::model::name::Name;
 use crate::model::spec::{LayoutSpec, LeadSpec, LimitsSpec, Policy, TeamSpec};
 
-const TEAM_KEYS: [&str; 12] =
-    ["v", "name", "description", "report", "vars", "lead", "limits", "layout", "defaults", "member", "task", "hooks"];
+const TEAM_KEYS: [&str; 13] = [
+    "v",
+    "name",
+    "description",
+    "report",
+    "vars",
+    "lead",
+    "limits",
+    "layout",
+    "permissions",
+    "defaults",
+    "member",
+    "task",
+    "hooks",
+];
 const LEAD_KEYS: [&str; 3] = ["plans", "permissions", "agent_type"];
 const LIMITS_KEYS: [&str; 8] =
     ["max_members", "claims_per_member", "queue_depth", "sender_depth", "queue_mib", "blobs_mib", "hello", "worktree"];
@@ -66,6 +80,7 @@ pub(super) fn read(top: &Section<'_, '_>, name: Option<Name>, places: &Places) -
     let lead = lead(top);
     let limits = limits(top);
     let layout = layout(top);
+    let permissions = agent::rules(top);
     let empty = DeTable::new();
     let defaults = top.table("defaults");
     if let Some(defaults) = &defaults {
@@ -83,6 +98,7 @@ pub(super) fn read(top: &Section<'_, '_>, name: Option<Name>, places: &Places) -
         limits,
         layout,
         hooks,
+        permissions,
         report,
         members,
         tasks,

@@ -106,6 +106,12 @@ impl MemberDir {
         self.path.join("state/exit.json")
     }
 
+    /// The agent's session, for the next life to go on with.
+    #[must_use]
+    pub fn session(&self) -> PathBuf {
+        self.path.join("state/session.json")
+    }
+
     /// The launcher's environment.
     #[must_use]
     pub fn env(&self) -> PathBuf {

@@ -36,6 +36,10 @@ impl Process {
     }
 
     pub(super) fn stop_engine(&mut self, grace: Duration) {
+        if matches!(self.engine, Engine::Acp(_)) {
+            self.stopping = true;
+            return self.stop_agent(grace, self.closing_time());
+        }
         let mark = self.context.mark();
         let me = std::process::id();
         let told = self.told.clone();
@@ -65,8 +69,13 @@ impl Process {
     }
 
     /// The lead's word as mail for the program.
-    pub(super) fn hand_over(&self, message: Message) {
+    pub(super) fn hand_over(&mut self, message: Message) {
         if self.context.spec.engine == EngineKind::Worker {
+            return;
+        }
+        if let Some(Body::PermissionResponse { request_id, decision, reason }) = message.typed()
+            && self.permission_decided(request_id, decision, reason.as_deref())
+        {
             return;
         }
         if let Err(error) = mailbox::deliver(&self.context.dir, &message, Lane::Inbox, Durability::Fast, true) {
@@ -76,7 +85,14 @@ impl Process {
 
     pub(super) fn refresh(&mut self) {
         let task = self.running.as_ref().map(|(id, epoch, _)| (*id, *epoch));
-        let activity = self.running.as_ref().map(|(_, _, what)| what.clone());
+        let mut activity = self.running.as_ref().map(|(_, _, what)| what.clone());
+        let mut task = task;
+        if let Engine::Acp(agent) = &self.engine {
+            let held = agent.turn.as_ref().and_then(|t| t.task.as_ref()).or(agent.held.as_ref());
+            task = held.map(|t| (t.id, t.epoch));
+            activity.clone_from(&agent.activity);
+            self.status.agent(agent.usage, agent.session_id.as_deref(), &agent.recent);
+        }
         self.status.set(self.teammate.state(), task, activity, self.inbox.queued());
     }
 
@@ -91,6 +107,9 @@ impl Process {
         let mark = self.context.mark();
         let me = std::process::id();
         let _ = tokio::task::spawn_blocking(move || end_life(&mark, &[me], Duration::from_secs(1))).await;
+        if reason == crate::decide::lead::reason::PLAN_APPROVED {
+            self.planned();
+        }
         self.engine = Engine::None;
         if let Err(error) = self.context.dir.clear_tmp() {
             tracing::warn!("cannot remove what its programs left: {error}");

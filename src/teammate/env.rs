@@ -69,6 +69,15 @@ pub(super) fn of_program(context: &Context, task: Option<(TaskId, u64)>) -> std:
     whole(&who, &context.spec, &context.dir.env(), task)
 }
 
+/// One variable as the member's programs get it.
+pub(super) fn launcher_var(context: &Context, name: &str) -> std::io::Result<Option<OsString>> {
+    if let Some(own) = context.spec.env.get(name) {
+        return Ok(Some(own.into()));
+    }
+    let stored = launcher_env(&context.dir.env())?;
+    Ok(stored.into_iter().find(|(n, _)| n == name).map(|(_, value)| value))
+}
+
 /// The environment of a program that runs for a member; `launcher` is the file that holds the launcher's.
 ///
 /// # Errors
@@ -81,13 +90,16 @@ pub fn whole(
 ) -> std::io::Result<Vec<(OsString, OsString)>> {
     let mut env: BTreeMap<OsString, OsString> = BTreeMap::new();
     let stored = launcher_env(launcher)?;
-    let passes = |name: &OsStr| spec.pass_env.iter().any(|p| OsStr::new(p) == name);
+    let preset = spec.agent.as_ref().and_then(|agent| agent.preset.as_ref());
+    let of_preset = preset.map_or(&[][..], |p| &p.pass_env);
+    let passes = |name: &OsStr| spec.pass_env.iter().chain(of_preset).any(|p| OsStr::new(p) == name);
     env.extend(stored.into_iter().filter(|(name, _)| !spec.clean_env || passes(name) || name == "PATH"));
     // The pane's terminal is not the launcher's.
     if let Some(term) = std::env::var_os("TERM") {
         env.insert("TERM".into(), term);
     }
-    env.extend(spec.env.iter().map(|(k, v)| (k.into(), v.into())));
+    let given = preset.iter().flat_map(|p| &p.env).chain(&spec.env);
+    env.extend(given.map(|(k, v)| (k.into(), v.into())));
     let path = path_with_own_folder(env.get(OsStr::new("PATH")).map(OsString::as_os_str));
     env.insert("PATH".into(), path);
 

@@ -11,6 +11,10 @@ use crate::model::spec::{Deliver, EngineKind};
 use crate::store::StoreError;
 use crate::store::intake::{Intake, Waiting};
 
+/// Most messages of one prompt, and most bytes of their texts.
+const BATCH: usize = 64;
+const BATCH_BYTES: usize = 256 * 1024;
+
 /// The data lane on its way to the engine.
 pub(super) struct Inbox {
     intake: Intake,
@@ -67,6 +71,50 @@ impl Inbox {
         self.on_the_way = batch.iter().map(|w| w.id).collect();
         engine.deliver(self.on_the_way.clone(), bytes);
         Ok(())
+    }
+
+    /// The next batch for an agent, in the order in which it is to be read. It counts as handed over; whether it was
+    /// read, the end of the turn says.
+    pub fn take_batch(&mut self) -> Result<Vec<Waiting>, StoreError> {
+        if self.intake.waiting().is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut order: Vec<&Waiting> = self.intake.waiting().iter().collect();
+        order.sort_by_key(|w| (w.message.priority, w.seq));
+        let mut bytes = 0;
+        let within = |w: &&Waiting| {
+            bytes += w.message.content().map_or(1024, str::len);
+            bytes < BATCH_BYTES
+        };
+        let mut ids: Vec<MessageId> = order.iter().take(BATCH).copied().take_while(within).map(|w| w.id).collect();
+        if ids.is_empty() {
+            ids.extend(order.first().map(|w| w.id));
+        }
+        let mut batch = self.intake.begin(&ids)?;
+        batch.sort_by_key(|w| (w.message.priority, w.seq));
+        self.intake.finish()?;
+        Ok(batch)
+    }
+
+    /// Who sent the first message that is not to wait.
+    pub fn urgent(&self) -> Option<String> {
+        let urgent = self.intake.waiting().iter().find(|w| w.message.priority == Priority::Now);
+        urgent.map(|w| w.message.from.name.to_string())
+    }
+
+    /// The turn that took these is over.
+    pub fn read(&mut self, ids: &[MessageId]) -> Result<(), StoreError> {
+        self.intake.mark_read(ids)
+    }
+
+    /// The turn that took these broke.
+    pub fn give_back(&mut self, ids: &[MessageId]) -> Result<(), StoreError> {
+        self.intake.give_back(ids)
+    }
+
+    /// What the last life's agent took and did not answer.
+    pub fn give_back_unread(&mut self) -> Result<(), StoreError> {
+        self.intake.give_back_unread()
     }
 
     /// The engine has these: they are handed over, and as its input they are read.
@@ -126,5 +174,6 @@ pub(super) fn text(context: &Context, waiting: &Waiting) -> String {
 
 /// Whether mail is pushed to the program rather than fetched by it.
 pub(super) fn pushes(context: &Context) -> bool {
-    context.spec.engine == EngineKind::Command && context.spec.deliver != Deliver::Mailbox
+    context.spec.engine == EngineKind::Acp
+        || context.spec.engine == EngineKind::Command && context.spec.deliver != Deliver::Mailbox
 }

@@ -14,6 +14,7 @@ mod sandbox;
 mod screen;
 mod status;
 mod trees;
+mod turn;
 mod verbs;
 mod work;
 

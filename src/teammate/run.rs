@@ -99,7 +99,7 @@ impl Process {
             context.dir.fresh_tmp()?;
         }
         let mut watch = Watch::start([context.dir.mail_dir()]);
-        if context.spec.engine == EngineKind::Worker {
+        if context.spec.engine != EngineKind::Command {
             watch.add(&context.desk.dir.tasks());
         }
         let (told, events) = mpsc::unbounded_channel();
@@ -146,7 +146,7 @@ impl Process {
             self.note_in_log(&error.to_string());
             self.step(Event::EngineEnded(Ended { code: Some(127), signal: None }));
         }
-        let mut keyboard = (self.context.spec.engine == EngineKind::Worker).then(keyboard);
+        let mut keyboard = (self.context.spec.engine != EngineKind::Command).then(keyboard);
         self.look();
         loop {
             if let Some((reason, ended)) = self.over.take() {
@@ -154,6 +154,7 @@ impl Process {
             }
             let tick = self.teammate.next_deadline().map(until);
             let status = self.status.due();
+            let agent = self.agent_deadline();
             tokio::select! {
                 biased;
                 _ = signals.terminate.recv() => self.step(Event::Terminated),
@@ -163,6 +164,7 @@ impl Process {
                 Some(event) = self.events.recv() => self.engine_event(event),
                 Some(line) = next_line(keyboard.as_mut()) => self.typed(&line),
                 () = sleep_until(tick) => self.step(Event::Tick),
+                () = sleep_until(agent) => self.agent_tick(),
                 () = sleep_until(status) => self.status.write(),
             }
             self.refresh();
@@ -178,6 +180,7 @@ impl Process {
                 let command = Command::start(&program, self.context.spec.deliver, settle, log, self.told.clone())?;
                 self.engine = Engine::Command(command);
             }
+            EngineKind::Acp => self.start_agent()?,
             EngineKind::Worker => {
                 let screen = Screen::start()?;
                 let name = &self.context.place.member;
@@ -273,8 +276,13 @@ impl Process {
                 Ok(())
             }
             EngineEvent::Ended(ended) => {
+                let ended = self.agent_ended(ended);
                 self.engine = Engine::None;
                 self.step(Event::EngineEnded(ended));
+                Ok(())
+            }
+            EngineEvent::Acp(event) => {
+                self.acp_event(*event);
                 Ok(())
             }
             EngineEvent::Delivered(ids) => self.inbox.arrived(&ids),

@@ -1,8 +1,10 @@
 //! What this member's programs may touch.
 
 use std::io;
+use std::path::PathBuf;
 
 use super::context::Context;
+use super::env;
 use crate::model::sandbox::Mode;
 use crate::sandbox::Policy;
 use crate::store::reach;
@@ -21,7 +23,21 @@ pub(super) fn policy(context: &Context) -> io::Result<Policy> {
     let mut policy = reach::of_member(&context.desk.dir, &context.spec, tree, mode);
     // Few programs do without a place for passing files.
     policy.writable.push(context.dir.tmp());
+    policy.writable.extend(of_preset(context)?);
     Ok(policy)
+}
+
+/// Where the agent of the member's preset keeps its own state, so far as it is there: without it most do not start.
+fn of_preset(context: &Context) -> io::Result<Vec<PathBuf>> {
+    let preset = context.spec.agent.as_ref().and_then(|agent| agent.preset.as_ref());
+    let Some(preset) = preset.filter(|p| !p.state_dirs.is_empty()) else { return Ok(Vec::new()) };
+    let home = env::launcher_var(context, "HOME")?.map(PathBuf::from);
+    let full = |dir: &String| match (dir.strip_prefix("~/"), &home) {
+        (Some(rest), Some(home)) => Some(home.join(rest)),
+        (Some(_), None) => None,
+        (None, _) => Some(PathBuf::from(dir)),
+    };
+    Ok(preset.state_dirs.iter().filter_map(full).filter(|path| path.is_absolute() && path.exists()).collect())
 }
 
 /// Whether this life's programs are confined at all.

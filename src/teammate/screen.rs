@@ -6,7 +6,7 @@ use std::io::Write;
 use tokio::sync::mpsc;
 
 /// Chunks that may wait for the terminal.
-const WAITING: usize = 64;
+const WAITING: usize = 256;
 
 /// The pane's screen.
 #[derive(Clone)]
@@ -32,6 +32,11 @@ impl Screen {
     pub async fn output(&self, chunk: Vec<u8>) {
         // A screen that has gone away takes nothing more; the log has it all.
         let _ = self.chunks.send(chunk).await;
+    }
+
+    /// Text that may be left out when the terminal is far behind.
+    pub fn offer(&self, text: Vec<u8>) {
+        let _ = self.chunks.try_send(text);
     }
 
     /// A line of our own, in `color`. Dropped when the terminal is far behind.

@@ -1,11 +1,13 @@
 //! `status.json`: written when something changed, at most four times a second, never flushed to disk.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde_json::Map;
 use tokio::time::Instant;
 
 use crate::model::id::{Life, TaskId};
+use crate::model::task::Usage;
 use crate::model::team::{State, Status};
 use crate::os::clock;
 use crate::store::{MemberDir, document};
@@ -35,6 +37,7 @@ impl StatusFile {
             epoch: None,
             usage: None,
             session_id: None,
+            recent: Vec::new(),
             queued: 0,
             watch: watch.to_owned(),
             children: Vec::new(),
@@ -56,12 +59,26 @@ impl StatusFile {
         }
     }
 
+    /// What an agent has used and done so far.
+    pub fn agent(&mut self, usage: Usage, session_id: Option<&str>, recent: &VecDeque<String>) {
+        self.now.usage = Some(usage);
+        if self.now.session_id.as_deref() != session_id {
+            self.now.session_id = session_id.map(str::to_owned);
+        }
+        if !self.now.recent.iter().eq(recent) {
+            self.now.recent = recent.iter().cloned().collect();
+        }
+    }
+
     /// When a change that waits is to be written.
     pub fn due(&self) -> Option<Instant> {
         let same = self.written.as_ref().is_some_and(|w| {
             w.state == self.now.state
                 && w.task == self.now.task
                 && w.activity == self.now.activity
+                && w.usage == self.now.usage
+                && w.session_id == self.now.session_id
+                && w.recent == self.now.recent
                 && w.queued == self.now.queued
         });
         (!same).then(|| self.last.map_or(self.born + FIRST, |last| last + PACE))

@@ -22,6 +22,7 @@ impl Process {
         let handed = match &self.engine {
             Engine::Command(command) => self.inbox.hand_over(&self.context, command),
             Engine::Worker(_) => self.worker_mail(),
+            Engine::Acp(_) => self.prompt_agent(),
             Engine::None => Ok(()),
         };
         if let Err(error) = handed {
@@ -155,8 +156,10 @@ impl Process {
     }
 
     pub(super) fn interrupt(&mut self, why: &str) {
-        if let Engine::Worker(worker) = &mut self.engine {
-            worker.interrupt(why);
+        match &mut self.engine {
+            Engine::Worker(worker) => drop(worker.interrupt(why)),
+            Engine::Acp(_) => self.cancel_turn(why),
+            _ => {}
         }
     }
 

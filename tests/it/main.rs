@@ -6,6 +6,7 @@ mod puppet;
 mod support;
 
 mod agent;
+mod agents;
 mod cli;
 mod decisions;
 mod docs;

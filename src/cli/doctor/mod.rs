@@ -1,5 +1,6 @@
 //! Checks this machine and a team's files.
 
+mod agents;
 mod files;
 mod fix;
 mod machine;
@@ -17,9 +18,10 @@ use crate::view::answers::{Finding, Severity, findings};
 
 /// Check this machine and the teams' files, and say what to do
 ///
-/// Looks, and asks every living teammate whether it hears; with --fix it also puts right what can be put right without
-/// anybody losing anything. With --team (or $CREWMUX_TEAM) one team is checked, else every team there is. Exits 1 when
-/// something is broken; a warning is no failure. What dead teams left over is for `crewmux gc`.
+/// Looks, asks every living teammate whether it hears, and starts each agent that is installed and has a preset, up to its
+/// answer to `initialize`. With --fix it also puts right what can be put right without anybody losing anything. With --team
+/// (or $CREWMUX_TEAM) one team is checked, else every team there is. Exits 1 when something is broken; a warning is no
+/// failure. What dead teams left over is for `crewmux gc`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -34,7 +36,11 @@ pub struct Args {
 
 pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     let home = Home::from_env()?;
-    let mut found = pane::block_on(async { Ok(machine::look(&home).await) })?;
+    let mut found = pane::block_on(async {
+        let mut found = machine::look(&home).await;
+        found.extend(agents::look().await);
+        Ok(found)
+    })?;
     for name in teams(globals, &home)? {
         if args.fix {
             found.extend(fix::team(&home, &name)?);

@@ -15,15 +15,11 @@ impl Member {
     /// The roster entry of a member that is to join.
     #[must_use]
     pub fn reserve(spec: MemberSpec, team: &Name, spawn_id: SpawnId, now: Timestamp) -> Self {
-        let engine = match spec.engine {
-            crate::model::spec::EngineKind::Command => "command",
-            crate::model::spec::EngineKind::Worker => "worker",
-        };
         Self {
             agent_id: AgentId::new(spec.name.clone(), team.clone()),
             name: spec.name.clone(),
             agent_type: spec.agent_type.clone().unwrap_or_else(|| "general-purpose".to_owned()),
-            engine: engine.to_owned(),
+            engine: spec.engine.as_str().to_owned(),
             color: spec.color.clone().unwrap_or_else(|| "default".to_owned()),
             model: spec.model.clone(),
             joined_at: now,

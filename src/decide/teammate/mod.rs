@@ -48,6 +48,9 @@ pub enum Event {
     PermissionAsked(RequestId),
     /// The permission is not needed any more.
     PermissionWithdrawn(RequestId),
+    /// An agent took a prompt.
+    TurnBegan,
+    TurnEnded,
     /// TERM.
     Terminated,
     /// The terminal went away.
@@ -108,6 +111,8 @@ pub struct Teammate {
     phase: Phase,
     ended: Option<Ended>,
     tasks: BTreeSet<TaskId>,
+    /// An agent is at a turn.
+    turn: bool,
     shutdown: Option<Asked>,
     plan_open: Option<RequestId>,
     /// The last plan of this life was rejected.
@@ -132,6 +137,7 @@ impl Teammate {
             phase: Phase::Starting,
             ended: None,
             tasks: BTreeSet::new(),
+            turn: false,
             shutdown: None,
             plan_open: None,
             plan_rejected: false,
@@ -154,6 +160,17 @@ impl Teammate {
             Event::TaskLeft { id } => {
                 self.tasks.remove(&id);
                 out.push(Effect::Status);
+                self.answer_if_finished(&mut out);
+            }
+            Event::TurnBegan => {
+                self.turn = true;
+                out.push(Effect::Status);
+            }
+            Event::TurnEnded => {
+                self.turn = false;
+                out.push(Effect::Status);
+                // The planning life had only this turn left to end.
+                self.plan_ends = self.plan_ends.map(|_| now);
                 self.answer_if_finished(&mut out);
             }
             Event::PlanSubmitted(id) => {
@@ -183,6 +200,10 @@ impl Teammate {
         self.plan_ends
     }
 
+    fn works(&self) -> bool {
+        self.turn || !self.tasks.is_empty()
+    }
+
     /// What `status.json` says.
     #[must_use]
     pub fn state(&self) -> State {
@@ -196,7 +217,7 @@ impl Teammate {
             },
             Phase::Up if self.plan_open.is_some() || !self.permissions.is_empty() => State::Waiting,
             Phase::Up if self.planning => State::Planning,
-            Phase::Up if !self.tasks.is_empty() => State::Busy,
+            Phase::Up if self.works() => State::Busy,
             Phase::Up => State::Idle,
         }
     }
@@ -295,7 +316,7 @@ impl Teammate {
         self.shutdown = Some(Asked { id, deadline, of_program });
         match self.on_shutdown {
             OnShutdown::Ask if of_program => out.push(Effect::HandOver(Box::new(message.clone()))),
-            OnShutdown::Finish if !self.tasks.is_empty() => {
+            OnShutdown::Finish if self.works() => {
                 out.push(Effect::Work(false));
                 out.push(Effect::Status);
             }
@@ -305,7 +326,7 @@ impl Teammate {
 
     fn answer_if_finished(&mut self, out: &mut Vec<Effect>) {
         let waits = self.shutdown.as_ref().is_some_and(|asked| !asked.of_program);
-        if waits && self.tasks.is_empty() && self.phase == Phase::Up {
+        if waits && !self.works() && self.phase == Phase::Up {
             self.agree(out);
         }
     }
@@ -329,7 +350,14 @@ impl Teammate {
         }
         match (approve, self.ended) {
             (true, Some(ended)) => self.exit(reason::PLAN_APPROVED, ended, out),
-            (true, None) => self.plan_ends = Some(now.plus(PLAN_GRACE)),
+            (true, None) => {
+                let at_once = self.engine == EngineKind::Acp && !self.turn;
+                self.plan_ends = Some(if at_once { now } else { now.plus(PLAN_GRACE) });
+                if self.engine == EngineKind::Acp {
+                    // The decision is for the next life, which may act on it.
+                    out.push(Effect::Work(false));
+                }
+            }
             (false, Some(_)) => {
                 // The planner is gone and its plan was not good: the restart policy starts it again.
                 self.exit(reason::EXITED, Ended { code: Some(1), signal: None }, out);

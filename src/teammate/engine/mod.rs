@@ -1,6 +1,7 @@
 //! How a teammate drives its program. An engine carries work in and results out and owns nothing else;
 //! a new kind of program is a new file here.
 
+pub mod acp;
 pub mod command;
 pub mod worker;
 
@@ -17,6 +18,7 @@ pub enum Engine {
     None,
     Command(command::Command),
     Worker(worker::Worker),
+    Acp(Box<super::turn::Agent>),
 }
 
 /// What an engine tells its teammate.
@@ -37,6 +39,8 @@ pub enum EngineEvent {
     Answered(Box<Reply>),
     /// A hook has run.
     Hooked(Box<Hooked>),
+    /// What an agent says.
+    Acp(Box<acp::AcpEvent>),
 }
 
 /// How the program of a task ended.
