@@ -85,7 +85,11 @@ mod tests {
             ("up", "were not provided: <SPEC>", "`crewmux up --help` shows an example"),
             ("up a --resume b", "cannot be used with", "`crewmux up --help` shows an example"),
             ("spawn ../x", "it contains '/'", "`crewmux spawn --help` shows an example"),
-            ("spawn a --engine acp", "[possible values: command, worker]", "`crewmux spawn --help` shows an example"),
+            (
+                "spawn a --engine tmux",
+                "[possible values: acp, command, worker]",
+                "`crewmux spawn --help` shows an example",
+            ),
             (
                 "task add x --timeout soon",
                 "`soon` is not a length of time",
