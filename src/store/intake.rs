@@ -45,8 +45,14 @@ pub struct Queued {
 }
 
 impl Queued {
+    /// Bytes of its line on file, whether it is in memory or not.
+    #[must_use]
+    pub fn line_bytes(&self) -> u64 {
+        self.place.end - self.place.start
+    }
+
     fn bytes(&self) -> u64 {
-        if self.message.is_some() { self.place.end - self.place.start } else { 0 }
+        if self.message.is_some() { self.line_bytes() } else { 0 }
     }
 
     fn whole(self) -> Option<Waiting> {
@@ -290,6 +296,14 @@ impl Intake {
                 self.state.abandon();
                 Err(error)
             }
+        }
+    }
+
+    /// A message that waits, which goes on waiting.
+    pub fn peek(&self, queued: &Queued) -> Result<Option<Message>> {
+        match &queued.message {
+            Some(message) => Ok(Some(message.as_ref().clone())),
+            None => Page::default().take(self.tail.path(), queued),
         }
     }
 

@@ -9,11 +9,11 @@ use crate::model::id::MessageId;
 use crate::model::message::{Lane, Priority};
 use crate::model::spec::{Deliver, EngineKind};
 use crate::store::StoreError;
-use crate::store::intake::{Intake, Waiting};
+use crate::store::intake::{Intake, Queued, Waiting};
 
-/// Most messages of one prompt, and most bytes of their texts.
+/// Most messages of one prompt, and most bytes of them on file.
 const BATCH: usize = 64;
-const BATCH_BYTES: usize = 256 * 1024;
+const BATCH_BYTES: u64 = 256 * 1024;
 
 /// The data lane on its way to the engine.
 pub(super) struct Inbox {
@@ -79,11 +79,11 @@ impl Inbox {
         if self.intake.waiting().is_empty() {
             return Ok(Vec::new());
         }
-        let mut order: Vec<&Waiting> = self.intake.waiting().iter().collect();
-        order.sort_by_key(|w| (w.message.priority, w.seq));
+        let mut order: Vec<&Queued> = self.intake.waiting().iter().collect();
+        order.sort_by_key(|w| (w.priority, w.seq));
         let mut bytes = 0;
-        let within = |w: &&Waiting| {
-            bytes += w.message.content().map_or(1024, str::len);
+        let within = |w: &&Queued| {
+            bytes += w.line_bytes();
             bytes < BATCH_BYTES
         };
         let mut ids: Vec<MessageId> = order.iter().take(BATCH).copied().take_while(within).map(|w| w.id).collect();
@@ -97,9 +97,11 @@ impl Inbox {
     }
 
     /// Who sent the first message that is not to wait.
-    pub fn urgent(&self) -> Option<String> {
-        let urgent = self.intake.waiting().iter().find(|w| w.message.priority == Priority::Now);
-        urgent.map(|w| w.message.from.name.to_string())
+    pub fn urgent(&self) -> Result<Option<String>, StoreError> {
+        let Some(urgent) = self.intake.waiting().iter().find(|w| w.priority == Priority::Now) else {
+            return Ok(None);
+        };
+        Ok(self.intake.peek(urgent)?.map(|message| message.from.name.to_string()))
     }
 
     /// The turn that took these is over.

@@ -26,7 +26,7 @@ impl Process {
             return Ok(());
         }
         if agent.turn.is_some() {
-            let urgent = self.inbox.urgent();
+            let urgent = self.inbox.urgent()?;
             if let Some(from) = urgent {
                 self.cancel_turn(&format!("a message from {from}"));
             }
