@@ -16,6 +16,7 @@ pub mod relay;
 pub mod spawn;
 pub mod terminal;
 pub mod tree;
+pub mod trim;
 mod watch;
 
 #[cfg(test)]

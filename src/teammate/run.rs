@@ -1,6 +1,8 @@
 //! The teammate's loop: one task on the main thread, so that the parent-death signal of its children
 //! follows the process and not a passing thread.
 
+use std::time::Duration;
+
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -27,8 +29,12 @@ use crate::model::team::State;
 use crate::os::clock;
 use crate::os::reap::{Reaper, become_subreaper};
 use crate::os::spawn::Program;
+use crate::os::trim;
 use crate::store::intake::Intake;
 use crate::store::{StoreError, Watch};
+
+/// When a start is over for certain, and what it alone needed can be given back.
+const STARTED: Duration = Duration::from_secs(2);
 
 /// Runs a teammate until its life is over; the exit code of its process.
 ///
@@ -148,6 +154,7 @@ impl Process {
         }
         let mut keyboard = (self.context.spec.engine != EngineKind::Command).then(keyboard);
         self.look();
+        let mut started = Some(Instant::now() + STARTED);
         loop {
             if let Some((reason, ended)) = self.over.take() {
                 return self.end(reason, ended).await;
@@ -166,6 +173,12 @@ impl Process {
                 () = sleep_until(tick) => self.step(Event::Tick),
                 () = sleep_until(agent) => self.agent_tick(),
                 () = sleep_until(status) => self.status.write(),
+                () = sleep_until(started) => {
+                    started = None;
+                    if let Err(error) = trim::code() {
+                        tracing::debug!("the code of the start stays mapped: {error}");
+                    }
+                }
             }
             self.refresh();
             self.hook_on_idle();
