@@ -6,7 +6,7 @@ use super::who::Who;
 use crate::decide::authority::Authority;
 use crate::model::message::Lane;
 use crate::model::name::Name;
-use crate::store::{MemberDir, TeamDir, blob, cursors, intake};
+use crate::store::{MemberDir, TeamDir, backlog, blob, cursors};
 
 const MIB: u64 = 1024 * 1024;
 /// Fewer messages than this cannot be many bytes: their files are not asked.
@@ -15,13 +15,13 @@ const FEW: u64 = 64;
 /// Whether one more message may lie in `to`'s mailbox.
 pub(super) fn check(desk: &mut Desk, who: &Who, dir: &MemberDir, to: &Name) -> Result<(), ActError> {
     let limits = desk.team()?.settings.limits.clone();
-    let depth = intake::depth(dir, Lane::Inbox)?;
+    let depth = backlog::depth(dir, Lane::Inbox)?;
     let most = limits.queue_depth;
     if depth >= most {
         return Err(ActError::failed(format!("`{to}` has {depth} unread messages, its limit is {most}"))
             .hint("wait until it has read some, or raise `queue_depth` under `[limits]`"));
     }
-    if depth > FEW && intake::bytes_beyond(dir, Lane::Inbox)? >= limits.queue_mib.saturating_mul(MIB) {
+    if depth > FEW && backlog::bytes_beyond(dir, Lane::Inbox)? >= limits.queue_mib.saturating_mul(MIB) {
         let most = limits.queue_mib;
         return Err(ActError::failed(format!("`{to}` has {most} MiB of unread mail, which is its limit"))
             .hint("wait until it has read some, or raise `queue_mib` under `[limits]`"));

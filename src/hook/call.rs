@@ -72,6 +72,11 @@ fn policy(home: &Home, team: &Team, kind: HookKind, about: About<'_>) -> Policy 
         About::Member(member) => member.spec.as_ref().map(|spec| (spec, member.worktree.as_ref())),
         About::Operator => None,
     };
+    if let Some((spec, _)) = member
+        && let Err(error) = dir.member(&spec.name).make_own_words()
+    {
+        tracing::warn!("a hook cannot use verbs: {error}");
+    }
     let mut policy = match member {
         // The tree of one that has ended is being looked at, and removed if nothing was changed in it.
         Some((spec, Some(_))) if kind == HookKind::MemberExited => {

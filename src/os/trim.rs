@@ -18,7 +18,10 @@ use rustix::mm::{Advice, madvise};
 pub fn code() -> io::Result<usize> {
     let mut bytes = 0;
     for (start, len) in fs::read_to_string("/proc/self/maps")?.lines().filter_map(mapped_code) {
-        #[expect(unsafe_code, reason = "no safe binding; a mapping that is private, of a file and not writable has nothing to lose")]
+        #[expect(
+            unsafe_code,
+            reason = "no safe binding; a mapping that is private, of a file and not writable has nothing to lose"
+        )]
         // SAFETY: `mapped_code` passes private mappings of files with the rights `r-x` only: their pages are those of the
         // file, and the next access maps the same bytes again.
         let unmapped = unsafe { madvise(std::ptr::without_provenance_mut(start), len, Advice::LinuxDontNeed) };

@@ -7,7 +7,7 @@ use super::error::{Result, StoreError};
 use super::journal::{Durability, Journal};
 use super::member_dir::MemberDir;
 use super::tail::Tail;
-use super::{cursors, intake};
+use super::{backlog, cursors};
 use super::{record, segment};
 use crate::model::id::MessageId;
 use crate::model::message::{Lane, Message};
@@ -47,7 +47,7 @@ pub fn deliver(
         let _ =
             cursors::read(dir).and_then(|at| prune_segments(&dir.lane(lane), at.lane(lane).read, RETENTION, READ_KEPT));
     }
-    let queued = intake::beyond(dir, lane, seq)?;
+    let queued = backlog::beyond(dir, lane, seq)?;
     Ok(Delivered { id: message.id, seq, queued, duplicate })
 }
 
@@ -96,7 +96,7 @@ pub fn deliver_even_closed(
         }
     };
     locked.finish(durability)?;
-    let queued = intake::depth(dir, lane)?;
+    let queued = backlog::depth(dir, lane)?;
     Ok(Delivered { id: message.id, seq, queued, duplicate: known.is_some() })
 }
 

@@ -26,7 +26,12 @@ impl MemberDir {
                 Err(e) => return Err(e),
             }
         }
-        // A sandboxed program may write these two and make no others.
+        Ok(())
+    }
+
+    /// Makes what a confined program writes its verbs to: it may write these files and make no others. For whoever is not
+    /// confined the first verb makes them.
+    pub fn make_own_words(&self) -> Result<()> {
         for file in self.own_words() {
             files::open_or_create(&file, false).map_err(|e| StoreError::open(&file, e))?;
         }

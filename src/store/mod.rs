@@ -3,6 +3,7 @@
 //! This is the only room that opens the team's files. It knows nothing of tmux, programs or agents.
 //! A writer exists only while its lock is held; a reader takes none.
 
+pub mod backlog;
 pub mod blob;
 pub mod cursor;
 pub mod cursors;

@@ -122,7 +122,7 @@ impl Process {
             at: clock::now(),
         };
         self.refresh();
-        self.status.write();
+        self.put_down();
         if let Err(error) = document::replace_json(&self.context.dir.exit(), &exit, document::Sync::Fast) {
             tracing::warn!("cannot write the exit record: {error}");
         }

@@ -172,7 +172,7 @@ impl Process {
                 Some(line) = next_line(keyboard.as_mut()) => self.typed(&line),
                 () = sleep_until(tick) => self.step(Event::Tick),
                 () = sleep_until(agent) => self.agent_tick(),
-                () = sleep_until(status) => self.status.write(),
+                () = sleep_until(status) => self.put_down(),
                 () = sleep_until(started) => {
                     started = None;
                     if let Err(error) = trim::code() {
@@ -182,6 +182,14 @@ impl Process {
             }
             self.refresh();
             self.hook_on_idle();
+        }
+    }
+
+    /// Writes what may be written a moment later than it happened.
+    pub(super) fn put_down(&mut self) {
+        self.status.write();
+        if let Err(error) = self.control.store_acted() {
+            tracing::warn!("{error}");
         }
     }
 
@@ -232,7 +240,7 @@ impl Process {
             for waiting in self.control.begin_to_act(&[next])? {
                 self.step(Event::Control(Box::new(waiting.message)));
             }
-            self.control.finish_read()?;
+            self.control.finish_acted();
         }
         Ok(())
     }

@@ -14,8 +14,8 @@ use crate::store::{MemberDir, document};
 
 /// Least time between two writes.
 const PACE: Duration = Duration::from_millis(250);
-/// A member that is ready within this time never shows as starting in its own status: the roster says so already.
-const FIRST: Duration = Duration::from_millis(100);
+/// Before, nothing is written: the roster says what starts and what is ready, and many that start at once have enough to do.
+const FIRST: Duration = Duration::from_millis(250);
 
 pub(super) struct StatusFile {
     dir: MemberDir,
@@ -54,7 +54,8 @@ impl StatusFile {
         self.now.epoch = task.map(|t| t.1);
         self.now.activity = activity;
         self.now.queued = queued;
-        if turned || self.due().is_some_and(|at| at <= Instant::now()) {
+        let starts = self.last.is_none() && self.born.elapsed() < FIRST;
+        if turned && !starts || self.due().is_some_and(|at| at <= Instant::now()) {
             self.write();
         }
     }

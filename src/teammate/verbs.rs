@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::context::Context;
 use super::mail::Inbox;
+use super::sandbox;
 use crate::act::outbox::{Reply, Wish};
 use crate::act::{ActError, Answer, Done, Verb, Who, act};
 use crate::decide::teammate::{Effect, Event, Teammate};
@@ -94,6 +95,12 @@ impl Outbox {
 /// would know the old one.
 fn begin_anew(context: &Context) -> Result<(), StoreError> {
     let path = context.dir.outbox();
+    if sandbox::confines(context) {
+        context.dir.make_own_words()?;
+    }
+    if !std::fs::metadata(&path).is_ok_and(|file| file.len() > SEGMENT_BYTES) {
+        return Ok(());
+    }
     let outbox = Journal::open(&path);
     let mut locked = outbox.lock()?;
     let rotated = locked.rotate_if(SEGMENT_BYTES)?;

@@ -14,7 +14,7 @@ use crate::model::sandbox::Mode;
 use crate::model::team::{Exit, Member, State, Status};
 use crate::model::time::Timestamp;
 use crate::os::{clock, process};
-use crate::store::{LeaseText, MemberDir, document, intake, lease};
+use crate::store::{LeaseText, MemberDir, backlog, document, lease};
 
 /// Control mail is taken within milliseconds; one that lets it lie for so long does not answer.
 const UNANSWERED: Duration = Duration::from_secs(5);
@@ -36,7 +36,7 @@ pub fn status(desk: &mut Desk) -> Result<StatusView, ActError> {
     let lead_alive = desk.lead_alive()?;
     let lead_pid = lease::text(&desk.dir.lead_lease()).filter(|_| lead_alive).map(|text| text.pid);
     let mail = desk.mailbox(&Name::operator())?;
-    let lead = LeadView { alive: lead_alive, pid: lead_pid, unread: intake::unread(&mail, Lane::Inbox)? };
+    let lead = LeadView { alive: lead_alive, pid: lead_pid, unread: backlog::unread(&mail, Lane::Inbox)? };
 
     let counts = TaskCounts::of(desk.board.view()?.board.tasks().values());
     let ledger = &desk.ledger.view()?.0;
@@ -88,7 +88,7 @@ fn look(dir: &MemberDir, member: &Member, joined: bool, now: Timestamp) -> Membe
         alive,
         pid: holder.map(|h| h.pid).or(member.pid.filter(|_| alive == Alive::Unknown)),
         pane_id: member.pane_id.clone(),
-        unread: intake::unread(dir, Lane::Inbox).unwrap_or(0),
+        unread: backlog::unread(dir, Lane::Inbox).unwrap_or(0),
         queued: said.as_ref().map_or(0, |s| s.queued),
         task: None,
         restarts: member.restarts,
@@ -154,7 +154,8 @@ fn is_deaf(dir: &MemberDir, holder: Option<&LeaseText>, now: Timestamp) -> bool 
     let stopped = holder
         .and_then(|text| process::stat(text.pid).ok().filter(|stat| stat.start_time == text.start_time))
         .is_some_and(|stat| matches!(stat.state, 'T' | 't'));
-    stopped || intake::waits_since(dir, Lane::Control).ok().flatten().is_some_and(|since| now.since(since) > UNANSWERED)
+    stopped
+        || backlog::waits_since(dir, Lane::Control).ok().flatten().is_some_and(|since| now.since(since) > UNANSWERED)
 }
 
 #[cfg(test)]

@@ -107,7 +107,7 @@ fn control_mail_that_lies_makes_a_member_unresponsive() {
     std::fs::write(dir.control(), line.replace(&ts, &earlier.to_string())).unwrap();
     assert_eq!(state_of(&mut made, "a"), "unresponsive");
 
-    let mut control = intake::Intake::open(&dir, Lane::Control).unwrap();
+    let mut control = crate::store::intake::Intake::open(&dir, Lane::Control).unwrap();
     control.poll().unwrap();
     control.begin(&[message.id]).unwrap();
     control.finish().unwrap();

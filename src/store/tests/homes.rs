@@ -41,6 +41,8 @@ fn a_team_is_there_whole_or_not_at_all() {
         (mode(home.root().into()), mode(made.plans()), mode(made.member(&name("scan")).mail_dir())),
         (0o700, 0o700, 0o700)
     );
+    assert!(!made.member(&name("scan")).outbox().exists(), "the first verb makes it");
+    made.member(&name("scan")).make_own_words().unwrap();
     assert_eq!(mode(made.member(&name("scan")).outbox()), 0o600);
 }
 

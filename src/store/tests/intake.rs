@@ -2,7 +2,8 @@ use std::fs;
 
 use super::*;
 use crate::model::message::Lane;
-use crate::store::intake::{Intake, depth};
+use crate::store::backlog::depth;
+use crate::store::intake::Intake;
 use crate::store::{cursors, mailbox};
 
 fn send(place: &Place, text: &str) -> MessageId {
@@ -89,7 +90,7 @@ fn of_a_long_backlog_a_page_is_kept_and_every_message_comes_whole_and_in_order()
 
 #[test]
 fn what_lies_unread_is_counted_in_bytes_over_segments() {
-    use crate::store::intake::bytes_beyond;
+    use crate::store::backlog::bytes_beyond;
     let place = place();
     let left = || bytes_beyond(&place.member, Lane::Inbox).unwrap();
     assert_eq!(left(), 0);
