@@ -14,6 +14,8 @@ pub mod mcp;
 pub mod model;
 pub mod os;
 pub mod sandbox;
+#[cfg(test)]
+mod sim;
 pub mod spec;
 pub mod store;
 pub mod teammate;

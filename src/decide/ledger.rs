@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::authority::{Authority, Refusal};
+use super::plant::{Fault, planted};
 use crate::model::id::{Life, RequestId};
 use crate::model::name::Name;
 use crate::model::request::{Decision, Request, RequestKind, RequestState};
@@ -231,7 +232,7 @@ impl Ledger {
     ) -> Result<LedgerRecord, LedgerError> {
         let request = self.known(id)?;
         may_decide(request, by)?;
-        if request.state != RequestState::Open {
+        if request.state != RequestState::Open && !planted(Fault::DecidedTwice) {
             let by = request.decision.as_ref().map(|d| d.by.clone());
             return Err(LedgerError::Ended { id, state: request.state, by });
         }
@@ -265,7 +266,8 @@ impl Ledger {
     /// Ends every open request whose time is over.
     #[must_use]
     pub fn expire(&self, now: Timestamp) -> Vec<LedgerRecord> {
-        let late = self.sorted(|r| r.state == RequestState::Open && r.expires.is_some_and(|at| at <= now));
+        let over = |at: Timestamp| at <= now && !planted(Fault::NeverExpires);
+        let late = self.sorted(|r| r.state == RequestState::Open && r.expires.is_some_and(over));
         late.into_iter().map(|r| end(r, RequestEvent::Expired, RequestState::Expired)).collect()
     }
 

@@ -5,5 +5,6 @@ pub mod board;
 pub mod lead;
 pub mod ledger;
 pub mod permit;
+pub mod plant;
 pub mod restart;
 pub mod teammate;

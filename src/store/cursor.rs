@@ -5,6 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use super::tail::Position;
+use crate::decide::plant::{Fault, planted};
 use crate::model::id::{MessageId, SegmentId};
 use crate::model::time::Timestamp;
 
@@ -151,7 +152,7 @@ impl HandOver {
                 (if read { Stage::Read } else { Stage::Handed }, Verdict::Pass)
             }
             Some(id) => {
-                let redelivered = self.owed.handing.contains(&id);
+                let redelivered = self.owed.handing.contains(&id) && !planted(Fault::MarkForgotten);
                 self.owed.handing.retain(|i| *i != id);
                 (Stage::Waiting, Verdict::Hand { redelivered })
             }
@@ -176,7 +177,8 @@ impl HandOver {
 
     /// Marks waiting messages as being handed over; returns those that were waiting.
     pub fn begin(&mut self, ids: &[MessageId]) -> Vec<MessageId> {
-        self.turn(ids, Stage::Waiting, Stage::Handing)
+        let begun = if planted(Fault::CursorMovesEarly) { Stage::Handed } else { Stage::Handing };
+        self.turn(ids, Stage::Waiting, begun)
     }
 
     /// What was being handed over has arrived; returns the ids.

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::state::{Effect, EventRecord, Finish, Lead, Phase, SHUTDOWN_GRACE, STOP_GRACE, Why};
+use crate::decide::plant::{Fault, planted};
 use crate::decide::restart;
 use crate::model::id::{Life, MessageId};
 use crate::model::name::Name;
@@ -64,7 +65,9 @@ impl Lead {
         if !left.is_empty() {
             out.push(Effect::Log(EventRecord::of("processes_left", name).with("pids", left)));
         }
-        out.push(Effect::ReturnTasks { name: name.clone(), life });
+        if !planted(Fault::TasksKept) {
+            out.push(Effect::ReturnTasks { name: name.clone(), life });
+        }
         self.withdraw_life(name, life, out);
         let mut record = EventRecord::of("member_left", name).with("reason", &exit.reason);
         if let Some(code) = exit.code {
@@ -215,7 +218,9 @@ impl Lead {
                 if let Some(member) = self.team.member_mut(name) {
                     member.is_active = true;
                 }
-                out.push(Effect::OpenMail { name: name.clone() });
+                if !planted(Fault::MailStaysClosed) {
+                    out.push(Effect::OpenMail { name: name.clone() });
+                }
                 self.launch_again(name, now, out);
             }
             Phase::Waiting { .. } => self.launch_again(name, now, out),

@@ -1,9 +1,12 @@
 //! Joining in two phases: a place is reserved, and becomes a member's when its teammate said hello.
 //! What joins together joins whole or not at all.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::state::{Batch, Effect, EventRecord, Finish, Lead, Phase, STOP_GRACE, Seat, Start, Why};
+use crate::decide::plant::{Fault, planted};
 use crate::model::id::{Life, MessageId, SpawnId};
 use crate::model::message::Body;
 use crate::model::name::{AgentId, Name};
@@ -195,7 +198,9 @@ impl Lead {
         let name = spec.name.clone();
         if let Some(there) = self.entry(&name).cloned() {
             if there.spawn_id == spawn_id {
-                match self.batches.get_mut(&spawn_id) {
+                // Reserved by an earlier word of the same id, or by the launch: the answer is that of its batch.
+                let reserved = self.team.member(&name).is_none();
+                match self.batches.values_mut().find(|batch| reserved && batch.names.contains(&name)) {
                     Some(batch) => batch.askers.push(asker),
                     None => self.reply(asker, 0, None, spawned(&there), out),
                 }
@@ -334,7 +339,11 @@ impl Lead {
     /// finds its pane in the roster.
     fn complete_if_ready(&mut self, id: SpawnId, now: Timestamp, out: &mut Vec<Effect>) {
         let ready = |n: &Name| self.seats.get(n).is_some_and(|s| s.phase == Phase::Ready && s.placed);
-        if self.batches.get(&id).is_some_and(|b| b.failed.is_none() && b.names.iter().all(ready)) {
+        let enough = |names: &BTreeSet<Name>| match planted(Fault::JoinedInPart) {
+            true => names.iter().any(ready),
+            false => names.iter().all(ready),
+        };
+        if self.batches.get(&id).is_some_and(|b| b.failed.is_none() && enough(&b.names)) {
             self.complete_batch(id, now, out);
         }
     }
@@ -360,7 +369,9 @@ impl Lead {
             self.team.launched = true;
             out.push(Effect::Log(EventRecord::team("team_launched").with("members", batch.names.len())));
         }
-        out.push(Effect::SaveTeam);
+        if !planted(Fault::ToldTooEarly) {
+            out.push(Effect::SaveTeam);
+        }
         for name in &batch.names {
             let mut askers = Vec::new();
             if let Some(seat) = self.seats.get_mut(name) {

@@ -16,8 +16,7 @@ impl Lead {
         let Body::PermissionRequest { request_id: id, life, tool, input, reason, scope, expires } = asked else {
             return;
         };
-        let current = self.seats.get(from).is_some_and(|s| s.life == life);
-        if !current || self.ledger.get(id).is_some() {
+        if !self.may_ask(from, life) || self.ledger.get(id).is_some() {
             return;
         }
         let Some(agent) = self.team.member(from).map(|m| m.agent_id.clone()) else { return };

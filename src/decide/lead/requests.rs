@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::state::{Effect, EventRecord, Lead, PLAN_GRACE, Phase};
+use super::state::{Effect, EventRecord, Lead, PLAN_GRACE, Phase, Seat};
 use crate::decide::authority::Authority;
 use crate::decide::ledger::{Decider, LedgerError, Verdict};
+use crate::decide::plant::{Fault, planted};
 use crate::model::id::{Life, MessageId, RequestId};
 use crate::model::message::{Body, Message, PermissionDecision};
 use crate::model::name::Name;
@@ -26,6 +27,13 @@ impl Lead {
         out.push(Effect::Log(event));
     }
 
+    /// Whether this life's requests count: not any more once its end was taken in, although its seat keeps its id. What
+    /// it wrote may be read only then, and nobody would ever withdraw it.
+    pub(super) fn may_ask(&self, name: &Name, life: Life) -> bool {
+        let lives = |seat: &Seat| seat.life == life && !matches!(seat.phase, Phase::Out | Phase::Waiting { .. });
+        self.seats.get(name).is_some_and(lives) || planted(Fault::DeadLifeAsks)
+    }
+
     #[expect(clippy::too_many_arguments, reason = "the fields of one message")]
     pub(super) fn plan_request(
         &mut self,
@@ -38,8 +46,7 @@ impl Lead {
         now: Timestamp,
         out: &mut Vec<Effect>,
     ) {
-        let current = self.seats.get(from).is_some_and(|s| s.life == life);
-        if !current || self.ledger.get(id).is_some() {
+        if !self.may_ask(from, life) || self.ledger.get(id).is_some() {
             return;
         }
         let Some(agent) = self.team.member(from).map(|m| m.agent_id.clone()) else { return };
@@ -237,8 +244,8 @@ impl Lead {
     /// shutdowns whose asker is gone with the earlier lead go on to their deadline.
     pub(super) fn repair_ledger(&mut self, now: Timestamp, out: &mut Vec<Effect>) {
         let unanswered: Vec<Request> = self.ledger.unanswered().into_iter().cloned().collect();
-        for request in unanswered {
-            self.answer(&request, out);
+        for request in unanswered.iter().filter(|_| !planted(Fault::NotToldAgain)) {
+            self.answer(request, out);
         }
         self.repair_shutdowns(now, out);
         // The approval may have come into the ledger and not into the roster any more.

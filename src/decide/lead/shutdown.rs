@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::state::{Effect, EventRecord, Group, LEAVE_GRACE, Lead, Phase, STOP_GRACE, Seat, Why};
+use crate::decide::plant::{Fault, planted};
 use crate::model::id::{MessageId, RequestId};
 use crate::model::message::{Body, Message};
 use crate::model::name::{AgentId, Name};
@@ -157,6 +158,9 @@ impl Lead {
             return;
         }
         if approve {
+            if planted(Fault::GoneTooEarly) {
+                self.group_out(from, false);
+            }
             if let Some(seat) = self.seats.get_mut(from) {
                 seat.phase = Phase::Ending;
                 seat.why = Some(Why::Shutdown);

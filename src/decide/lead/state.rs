@@ -319,6 +319,13 @@ impl Lead {
         seats.chain([self.ledger.next_expiry()]).flatten().min()
     }
 
+    /// Whether no start and no shutdown is under way.
+    #[cfg(test)]
+    #[must_use]
+    pub fn rests(&self) -> bool {
+        self.batches.is_empty() && self.groups.is_empty() && self.team.reserved.is_empty()
+    }
+
     /// Whether any life is starting, up or ending.
     #[must_use]
     pub fn anyone_alive(&self) -> bool {

@@ -10,6 +10,7 @@ use std::time::Duration;
 mod tests;
 
 use super::lead::reason;
+use super::plant::{Fault, planted};
 use crate::model::id::{Life, MessageId, RequestId, SpawnId, TaskId};
 use crate::model::message::{Body, Message};
 use crate::model::spec::{EngineKind, MemberSpec, OnShutdown};
@@ -109,6 +110,8 @@ pub struct Teammate {
     on_shutdown: OnShutdown,
     planning: bool,
     phase: Phase,
+    /// The lead has said that this life is a member's. One that is ended before that never was.
+    welcomed: bool,
     ended: Option<Ended>,
     tasks: BTreeSet<TaskId>,
     /// An agent is at a turn.
@@ -135,6 +138,7 @@ impl Teammate {
             on_shutdown: spec.on_shutdown,
             planning,
             phase: Phase::Starting,
+            welcomed: false,
             ended: None,
             tasks: BTreeSet::new(),
             turn: false,
@@ -231,7 +235,7 @@ impl Teammate {
     /// Whether verbs of the program may be carried out: it is a member.
     #[must_use]
     pub fn joined(&self) -> bool {
-        matches!(self.phase, Phase::Up | Phase::Stopping(_))
+        self.welcomed && matches!(self.phase, Phase::Up | Phase::Stopping(_))
     }
 
     /// The program decides its own shutdown.
@@ -260,8 +264,11 @@ impl Teammate {
     fn control(&mut self, message: Message, now: Timestamp, out: &mut Vec<Effect>) {
         let Some(body) = message.typed() else { return };
         match body {
-            Body::Welcome { life, .. } if life == self.life && self.phase == Phase::Joining => {
+            Body::Welcome { life, .. }
+                if (life == self.life || planted(Fault::OthersWelcome)) && self.phase == Phase::Joining =>
+            {
                 self.phase = Phase::Up;
+                self.welcomed = true;
                 out.push(Effect::Work(true));
                 out.push(Effect::Status);
                 if let Some(ended) = self.ended {

@@ -5,7 +5,6 @@ mod join;
 mod permissions;
 mod plans;
 mod shutdown;
-mod sim;
 mod takeover;
 
 use std::time::Duration;
