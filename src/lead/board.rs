@@ -8,7 +8,7 @@ use serde_json::json;
 use super::run::Process;
 use crate::act::ActError;
 use crate::decide::authority::Authority;
-use crate::decide::board::{Caller, TaskEvent};
+use crate::decide::board::{Board, Caller, Changed, TaskEvent};
 use crate::decide::lead::{Event, EventRecord};
 use crate::model::id::Life;
 use crate::model::name::Name;
@@ -70,8 +70,17 @@ impl Process {
 
     /// A life is over: what it had in progress goes back.
     pub(super) fn return_tasks(&mut self, name: &Name, life: Life) {
+        self.give_back(|board, now| board.return_life(name, life, &Name::lead(), now));
+    }
+
+    /// So does what the lead before did not get to.
+    pub(super) fn return_stale(&mut self, name: &Name, current: Option<Life>) {
+        self.give_back(|board, now| board.return_stale(name, current, &Name::lead(), now));
+    }
+
+    fn give_back(&mut self, which: impl Fn(&Board, Timestamp) -> Option<Changed>) {
         let done = self.desk.board.update(|log, now| {
-            let changed = log.board.return_life(name, life, &Name::lead(), now);
+            let changed = which(&log.board, now);
             Ok::<_, std::convert::Infallible>(((), changed.map(|c| c.record).into_iter().collect()))
         });
         if let Err(error) = done {

@@ -66,6 +66,7 @@ impl Process {
                     self.return_tasks(&name, life);
                     self.teammates.remove(&life);
                 }
+                Effect::ReturnStale { name, current } => self.return_stale(&name, current),
                 Effect::CloseMail { name, reason } => match close_mail(self, &name, &reason) {
                     Ok(0) => {}
                     Ok(count) => {
@@ -224,8 +225,8 @@ impl Process {
 /// Closes a member's mailbox; what lay there unread is noted as undelivered. How much that was.
 fn close_mail(process: &mut Process, name: &Name, reason: &str) -> Result<usize, StoreError> {
     let dir = process.desk.dir.member(name);
-    mailbox::close(&dir, reason)?;
-    bury_unread(&process.desk.dir, &dir, name, reason)
+    let noted = mailbox::close_after(&dir, reason, || bury_unread(&process.desk.dir, &dir, name, reason))?;
+    Ok(noted.unwrap_or(0))
 }
 
 /// Notes every unread message of an ended member in `dead.jsonl`; how many there were.

@@ -10,7 +10,10 @@ const MOST: u64 = 400;
 fn is_found(fault: Fault, what: &[&str]) {
     let (found, _) = search(1, MOST, Some(fault));
     let Some((seed, why)) = found else { panic!("{fault:?} was not found in {MOST} seeds") };
-    assert!(what.iter().any(|words| why.contains(words)), "{fault:?} was found by seed {seed} as something else: {why}");
+    assert!(
+        what.iter().any(|words| why.contains(words)),
+        "{fault:?} was found by seed {seed} as something else: {why}"
+    );
     println!("{fault:?}: seed {seed}: {why}");
 }
 

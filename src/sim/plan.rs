@@ -47,7 +47,11 @@ pub enum Op {
     Passes(u64),
     /// A person's verb for the lead.
     Verb(u8, usize),
-    Decide { which: usize, approve: bool, always: bool },
+    Decide {
+        which: usize,
+        approve: bool,
+        always: bool,
+    },
     /// A person's hand on the board.
     Board(u8, usize),
     /// Mail from a person, or from a member's program.

@@ -108,6 +108,21 @@ pub fn close(dir: &MemberDir, reason: &str) -> Result<()> {
     Ok(())
 }
 
+/// Closes both lanes, and while nobody can write to the inbox does what is to be done with its last mail. Nothing of
+/// that where the inbox is closed already; who dies in between has closed nothing, and the next one does it all.
+pub fn close_after<T>(dir: &MemberDir, reason: &str, last: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+    let inbox = Journal::open(dir.lane(Lane::Inbox));
+    let mut locked = inbox.lock()?;
+    let done = match locked.tail()?.closed {
+        Some(_) => None,
+        None => Some(last()?),
+    };
+    locked.close(reason)?;
+    locked.finish(Durability::Durable)?;
+    close_journal(&dir.lane(Lane::Control), reason)?;
+    Ok(done)
+}
+
 /// Closes any journal.
 pub fn close_journal(path: &Path, reason: &str) -> Result<()> {
     let journal = Journal::open(path);

@@ -83,8 +83,24 @@ impl Board {
     /// Hands back what an ended life of `member` had in progress; `None` if that was nothing. Its attempts count.
     #[must_use]
     pub fn return_life(&self, member: &Name, life: Life, by: &Name, now: Timestamp) -> Option<Changed> {
-        let of_life = |t: &&Task| t.claim.as_ref().is_some_and(|c| c.life == life);
-        let lost: Vec<TaskId> = self.held_by(member).filter(of_life).map(|t| t.id).collect();
+        self.return_where(member, |holder| holder == life, by, now)
+    }
+
+    /// Hands back what lives of `member` other than the `current` one still have in progress; `None` if that was nothing.
+    #[must_use]
+    pub fn return_stale(&self, member: &Name, current: Option<Life>, by: &Name, now: Timestamp) -> Option<Changed> {
+        self.return_where(member, |holder| Some(holder) != current, by, now)
+    }
+
+    fn return_where(
+        &self,
+        member: &Name,
+        is_over: impl Fn(Life) -> bool,
+        by: &Name,
+        now: Timestamp,
+    ) -> Option<Changed> {
+        let lost = |t: &&Task| t.claim.as_ref().is_some_and(|c| is_over(c.life));
+        let lost: Vec<TaskId> = self.held_by(member).filter(lost).map(|t| t.id).collect();
         if lost.is_empty() {
             return None;
         }

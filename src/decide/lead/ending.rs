@@ -204,6 +204,11 @@ impl Lead {
         if closing {
             return self.reply(asker, 4, Some("the team is closing".to_owned()), Value::Null, out);
         }
+        let joining = matches!(seat.phase, Phase::Preparing | Phase::Starting { .. } | Phase::Ready);
+        if self.team.member(name).is_none() && !joining {
+            // Its start is being undone, with all that was to start beside it.
+            return self.reply(asker, 7, Some(format!("`{name}` did not start")), Value::Null, out);
+        }
         let leaves = matches!(seat.why, Some(Why::Shutdown | Why::Stop | Why::Rollback));
         if leaves || self.asked_to_go(name) {
             let hint = Some(format!("`crewmux restart {name}` starts it again once it has ended"));

@@ -46,93 +46,8 @@ impl Member {
 }
 
 impl Lead {
-    /// Takes up work: launches what is reserved, takes over the lives in `alive`, and has every other
-    /// recorded life ended (its `LifeEnded` then decides about a restart).
-    pub fn begin(&mut self, alive: &[Name], lead_life: Life, now: Timestamp) -> Vec<Effect> {
-        let mut out = Vec::new();
-        self.team.lead_life = lead_life;
-        // The roster may come from another boot, and from another kernel.
-        for member in self.team.members.iter_mut().chain(&mut self.team.reserved) {
-            member.confine(self.confines);
-        }
-        let members: Vec<Member> = self.team.teammates().cloned().collect();
-        for member in members {
-            let Some(life) = member.life else { continue };
-            let lives = alive.contains(&member.name);
-            // The last end is forgotten when the next life has said hello.
-            let joined = member.exit.is_none();
-            let phase = if !member.is_active {
-                Phase::Out
-            } else if !lives {
-                Phase::Ending
-            } else if joined {
-                Phase::Up
-            } else {
-                Phase::Starting { deadline: now.plus(self.team.settings.limits.hello.0) }
-            };
-            let planning = member.plan_mode_required && member.plan_id.is_none();
-            let mut seat = Seat::new(life, phase, planning);
-            // tmux told the lead before of its pane, or tells nobody any more.
-            seat.placed = lives;
-            // Also one that still lives: its terminal is gone, and it is about to notice.
-            seat.lost_terminal = self.tmux_lost && phase != Phase::Out;
-            if matches!(phase, Phase::Starting { .. }) {
-                let batch = self.batch_of_its_own(&member.name);
-                self.batches.entry(batch).or_default().names.insert(member.name.clone());
-                seat.batch = Some(batch);
-            }
-            self.seats.insert(member.name.clone(), seat);
-            if phase != Phase::Out {
-                // The lead before may have died between closing its mailbox and writing it out of the roster.
-                out.push(Effect::OpenMail { name: member.name.clone() });
-            }
-            match phase {
-                // Also of one that is out: the lead before may have died before it had ended all of it.
-                Phase::Ending | Phase::Out => {
-                    out.push(Effect::EndLife { name: member.name.clone(), life, grace: STOP_GRACE });
-                }
-                // The lead before may have died between writing a member in and telling it so.
-                Phase::Up => self.welcome(&member.name, &mut out),
-                _ => {}
-            }
-        }
-        if self.team.launched {
-            self.undo_reservations(&mut out);
-            self.repair_ledger(now, &mut out);
-        } else {
-            let names: Vec<Name> = self.team.reserved.iter().map(|m| m.name.clone()).collect();
-            let batch = SpawnId::derived(&["launch", &lead_life.to_string()]);
-            self.batches.insert(batch, Batch { is_launch: true, ..Batch::default() });
-            if names.is_empty() {
-                self.complete_batch(batch, now, &mut out);
-            } else {
-                self.launch(&names, batch, now, &mut out);
-            }
-        }
-        out.push(Effect::SaveTeam);
-        out
-    }
-
-    /// A spawn that an earlier lead did not finish is undone: nobody waits for it any more.
-    fn undo_reservations(&mut self, out: &mut Vec<Effect>) {
-        for member in std::mem::take(&mut self.team.reserved) {
-            out.push(Effect::Log(
-                EventRecord::of("spawn_undone", &member.name).with("reason", "the lead was restarted"),
-            ));
-            if let Some(life) = member.life {
-                out.push(Effect::EndLife { name: member.name.clone(), life, grace: STOP_GRACE });
-            }
-            if super::trees::isolated(&member) {
-                out.push(Effect::SettleTree { name: member.name.clone() });
-            }
-            if let (Some(pane_id), Some(pid)) = (member.pane_id, member.pid) {
-                out.push(Effect::ClosePane { name: member.name, pane_id, pid });
-            }
-        }
-    }
-
     /// Gives each of `names` its next life and launches them together.
-    fn launch(&mut self, names: &[Name], batch: SpawnId, now: Timestamp, out: &mut Vec<Effect>) {
+    pub(super) fn launch(&mut self, names: &[Name], batch: SpawnId, now: Timestamp, out: &mut Vec<Effect>) {
         let deadline = now.plus(self.team.settings.limits.hello.0);
         let lead_life = self.team.lead_life;
         let (mut starts, mut trees) = (Vec::new(), Vec::new());
@@ -183,7 +98,7 @@ impl Lead {
         self.launch(std::slice::from_ref(name), batch, now, out);
     }
 
-    fn batch_of_its_own(&self, name: &Name) -> SpawnId {
+    pub(super) fn batch_of_its_own(&self, name: &Name) -> SpawnId {
         SpawnId::derived(&["again", name.as_str(), &self.starts.to_string(), &self.team.lead_life.to_string()])
     }
 
@@ -198,10 +113,10 @@ impl Lead {
         let name = spec.name.clone();
         if let Some(there) = self.entry(&name).cloned() {
             if there.spawn_id == spawn_id {
-                // Reserved by an earlier word of the same id, or by the launch: the answer is that of its batch.
+                // Reserved by an earlier word of the same id, or by the launch: the answer is what becomes of that.
                 let reserved = self.team.member(&name).is_none();
-                match self.batches.values_mut().find(|batch| reserved && batch.names.contains(&name)) {
-                    Some(batch) => batch.askers.push(asker),
+                match self.seats.get_mut(&name).filter(|_| reserved) {
+                    Some(seat) => seat.on_up.push(asker),
                     None => self.reply(asker, 0, None, spawned(&there), out),
                 }
                 return;
@@ -221,6 +136,12 @@ impl Lead {
         }
         if self.maker_gone {
             return self.reply(asker, 4, Some("the team is closing".to_owned()), Value::Null, out);
+        }
+        if !self.team.launched {
+            // A launch that fails takes everything with it, and this one would have been told that it is there.
+            let error = Some("the team is still being launched".to_owned());
+            let hint = Some("try again when `crewmux status` shows it".to_owned());
+            return self.reply_with_hint(asker, 7, error, hint, Value::Null, out);
         }
         let limit = self.team.settings.limits.max_members;
         let count = self.team.teammates().filter(|m| m.is_active).count() + self.team.reserved.len();
@@ -349,7 +270,7 @@ impl Lead {
     }
 
     /// Everyone of a batch said hello: one roster write, then the welcomes and the answers.
-    fn complete_batch(&mut self, id: SpawnId, now: Timestamp, out: &mut Vec<Effect>) {
+    pub(super) fn complete_batch(&mut self, id: SpawnId, now: Timestamp, out: &mut Vec<Effect>) {
         let Some(batch) = self.batches.remove(&id) else { return };
         for name in &batch.names {
             if let Some(at) = self.team.reserved.iter().position(|m| m.name == *name) {
@@ -387,7 +308,7 @@ impl Lead {
         }
     }
 
-    fn welcome(&self, name: &Name, out: &mut Vec<Effect>) {
+    pub(super) fn welcome(&self, name: &Name, out: &mut Vec<Effect>) {
         let (Some(member), Some(seat)) = (self.team.member(name), self.seats.get(name)) else { return };
         let body = Box::new(Body::Welcome { spawn_id: member.spawn_id, life: seat.life });
         let id = MessageId::derived(&["welcome", &seat.life.to_string()]);

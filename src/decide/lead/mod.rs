@@ -3,6 +3,7 @@
 //! A pure step function: `(state, event, now) -> effects`. The shell around it (`crate::lead`) carries
 //! the effects out in their order and comes back with what happened as further events.
 
+mod begin;
 pub mod ending;
 mod hooks;
 mod join;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::state::{Effect, EventRecord, Lead};
+use super::state::{Effect, Lead};
 use crate::model::id::{Life, RequestId};
 use crate::model::message::Body;
 use crate::model::name::Name;
@@ -62,12 +62,9 @@ impl Lead {
         if !self.ledger.get(id).is_some_and(its_own) {
             return;
         }
-        let Ok(record) = self.ledger.withdraw(id) else { return };
-        self.ledger.apply(record.clone());
-        out.push(Effect::Ledger(record));
-        out.push(Effect::Log(
-            EventRecord::of("request_withdrawn", from).with("request_id", id).with("kind", RequestKind::Permission),
-        ));
+        if let Ok(record) = self.ledger.withdraw(id) {
+            self.withdrawn(record, out);
+        }
     }
 }
 

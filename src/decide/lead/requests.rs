@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::state::{Effect, EventRecord, Lead, PLAN_GRACE, Phase, Seat};
 use crate::decide::authority::Authority;
-use crate::decide::ledger::{Decider, LedgerError, Verdict};
+use crate::decide::ledger::{Decider, LedgerError, LedgerRecord, Verdict};
 use crate::decide::plant::{Fault, planted};
 use crate::model::id::{Life, MessageId, RequestId};
 use crate::model::message::{Body, Message, PermissionDecision};
@@ -231,18 +231,41 @@ impl Lead {
     /// A life is over: what it asked, and what was asked of it, is void.
     pub(super) fn withdraw_life(&mut self, name: &Name, life: Life, out: &mut Vec<Effect>) {
         for record in self.ledger.withdraw_life(name, life) {
-            let Some(request) = record.request().cloned() else { continue };
-            self.ledger.apply(record.clone());
-            out.push(Effect::Ledger(record));
-            out.push(Effect::Log(
-                EventRecord::of("request_withdrawn", name).with("request_id", request.id).with("kind", request.kind),
-            ));
+            self.withdrawn(record, out);
         }
+    }
+
+    /// Takes back what belongs to lives that no seat is at: the lead before gave their seats to other lives, or to none,
+    /// and died before it got to this.
+    fn withdraw_forgotten(&mut self, out: &mut Vec<Effect>) {
+        let of_no_life = |r: &&Request| match (r.life, self.seats.get(&r.member)) {
+            (Some(life), Some(seat)) => seat.life != life || seat.phase == Phase::Out,
+            (Some(_), None) => true,
+            (None, _) => false,
+        };
+        let ids: Vec<RequestId> = self.ledger.open_requests().into_iter().filter(of_no_life).map(|r| r.id).collect();
+        for id in ids {
+            if let Ok(record) = self.ledger.withdraw(id) {
+                self.withdrawn(record, out);
+            }
+        }
+    }
+
+    pub(super) fn withdrawn(&mut self, record: LedgerRecord, out: &mut Vec<Effect>) {
+        let Some(request) = record.request().cloned() else { return };
+        self.ledger.apply(record.clone());
+        out.push(Effect::Ledger(record));
+        out.push(Effect::Log(
+            EventRecord::of("request_withdrawn", &request.member)
+                .with("request_id", request.id)
+                .with("kind", request.kind),
+        ));
     }
 
     /// After a restart of the lead: decisions that may not have been delivered are sent again, and open
     /// shutdowns whose asker is gone with the earlier lead go on to their deadline.
     pub(super) fn repair_ledger(&mut self, now: Timestamp, out: &mut Vec<Effect>) {
+        self.withdraw_forgotten(out);
         let unanswered: Vec<Request> = self.ledger.unanswered().into_iter().cloned().collect();
         for request in unanswered.iter().filter(|_| !planted(Fault::NotToldAgain)) {
             self.answer(request, out);

@@ -92,6 +92,11 @@ pub enum Effect {
         name: Name,
         life: Life,
     },
+    /// Give back what any life of the member but the current one still has on the board.
+    ReturnStale {
+        name: Name,
+        current: Option<Life>,
+    },
     CloseMail {
         name: Name,
         reason: String,
