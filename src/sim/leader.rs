@@ -33,6 +33,8 @@ pub struct Leader {
     dirty: bool,
     acts_on_mail: bool,
     finish: Option<Finish>,
+    /// It dies after so many more things that it carries out.
+    pub dies_after: Option<u8>,
     pub heard: VecDeque<Event>,
     /// Whose end it will see.
     pub watched: BTreeSet<Life>,
@@ -115,6 +117,7 @@ impl World {
             dirty: true,
             acts_on_mail: false,
             finish: None,
+            dies_after: None,
             heard: VecDeque::new(),
             watched: BTreeSet::new(),
             alarm: Alarm::new(self.now),
@@ -180,6 +183,11 @@ impl World {
 
     pub fn lead_carries(&mut self) {
         let Some(leader) = &mut self.lead else { return };
+        match leader.dies_after {
+            Some(0) => return self.lead_dies(),
+            Some(n) => leader.dies_after = Some(n - 1),
+            None => {}
+        }
         match leader.pending.pop_front() {
             Some(Doing::Carry(effect)) => self.carry(effect),
             Some(Doing::Close(name)) => {

@@ -55,6 +55,8 @@ pub struct Mate {
     pub works: bool,
     pub executes_for: Option<RequestId>,
     pub planning: bool,
+    /// It dies after so many more things that it carries out.
+    pub dies_after: Option<u8>,
     over: Option<(&'static str, Ended)>,
     acts: VecDeque<Act>,
     control: Reader,
@@ -80,6 +82,7 @@ impl Mate {
             works: false,
             executes_for: entry.plan_id,
             planning,
+            dies_after: None,
             over: None,
             acts: VecDeque::new(),
             control: Reader::open(disk.control(&entry.name)),
@@ -186,6 +189,11 @@ impl World {
 
     pub fn mate_carries(&mut self, life: Life) {
         let Some(mate) = self.mates.get_mut(&life).filter(|m| m.runs) else { return };
+        match mate.dies_after {
+            Some(0) => return self.mate_dies(life),
+            Some(n) => mate.dies_after = Some(n - 1),
+            None => {}
+        }
         match mate.acts.pop_front() {
             Some(Act::Do(effect)) => self.mate_does(life, effect),
             Some(Act::ControlDone) => {
@@ -300,6 +308,7 @@ impl World {
             Wish::Fail(_) => board.fail(&caller, id, Some(epoch), TaskResult::default(), now),
             _ => board.release(&caller, id, Some(epoch), now),
         };
+        self.truth.count(if changed.is_ok() { "words about tasks taken" } else { "words about tasks refused" });
         if let Ok(changed) = changed {
             self.truth.may_end(id, who, life, epoch);
             self.board_is(changed, Some(life));

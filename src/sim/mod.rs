@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::decide::plant::{Fault, plant};
 use crate::model::message::Body;
 use plan::Plan;
-use truth::Asked;
+use truth::{Asked, Figures};
 use world::World;
 
 /// How many seeds every run of the tests tries.
@@ -30,8 +30,8 @@ const SEEDS: u64 = 500;
 /// How many attempts at a shorter story are made for a seed that fails.
 const ATTEMPTS: usize = 400;
 
-/// Lives one plan through to its end; how many steps that took.
-fn live(plan: &Plan, story: Option<Box<dyn FnMut(String)>>) -> u64 {
+/// Lives one plan through to its end; what happened, counted.
+fn live(plan: &Plan, story: Option<Box<dyn FnMut(String)>>) -> Figures {
     let mut world = World::new(plan, story);
     if !plan.early {
         world.quiet();
@@ -55,11 +55,12 @@ fn live(plan: &Plan, story: Option<Box<dyn FnMut(String)>>) -> u64 {
         assert_eq!(world.runners().count(), 0, "nobody is left after a shutdown");
         assert!(world.disk.ledger.open_requests().is_empty(), "every request has ended");
     }
-    world.steps
+    world.truth.figures.insert("steps", world.steps);
+    world.truth.figures
 }
 
 /// Why a plan fails, if it does.
-fn fails(plan: &Plan, fault: Option<Fault>, story: Option<Box<dyn FnMut(String)>>) -> Result<u64, String> {
+fn fails(plan: &Plan, fault: Option<Fault>, story: Option<Box<dyn FnMut(String)>>) -> Result<Figures, String> {
     plant(fault);
     let lived = catch_unwind(AssertUnwindSafe(|| live(plan, story)));
     plant(None);
@@ -123,10 +124,10 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// Tries seeds until one fails; that one, with the reason, and how many steps all of them took.
-fn search(from: u64, count: u64, fault: Option<Fault>) -> (Option<(u64, String)>, u64) {
+/// Tries seeds until one fails; that one, with the reason, and what happened in all of them.
+fn search(from: u64, count: u64, fault: Option<Fault>) -> (Option<(u64, String)>, Figures) {
     let next = AtomicU64::new(from);
-    let steps = AtomicU64::new(0);
+    let figures = Mutex::new(Figures::new());
     let found = Mutex::new(None::<(u64, String)>);
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     std::thread::scope(|scope| {
@@ -138,7 +139,10 @@ fn search(from: u64, count: u64, fault: Option<Fault>) -> (Option<(u64, String)>
                         return;
                     }
                     match fails(&Plan::of(seed), fault, None) {
-                        Ok(took) => drop(steps.fetch_add(took, Ordering::Relaxed)),
+                        Ok(counted) => {
+                            let mut figures = figures.lock().expect("nobody panics with it");
+                            counted.into_iter().for_each(|(what, n)| *figures.entry(what).or_default() += n);
+                        }
                         Err(why) => {
                             let mut found = found.lock().expect("nobody panics with it");
                             if found.as_ref().is_none_or(|(other, _)| seed < *other) {
@@ -150,7 +154,7 @@ fn search(from: u64, count: u64, fault: Option<Fault>) -> (Option<(u64, String)>
             });
         }
     });
-    (found.into_inner().expect("nobody panics with it"), steps.into_inner())
+    (found.into_inner().expect("nobody panics with it"), figures.into_inner().expect("nobody panics with it"))
 }
 
 #[test]
@@ -164,9 +168,16 @@ fn whatever_happens_a_team_keeps_its_promises() {
     }
     let (from, count) = (number("SIM_FROM").unwrap_or(1), number("SIM_SEEDS").unwrap_or(SEEDS));
     let began = std::time::Instant::now();
-    let (found, steps) = search(from, count, None);
+    let (found, figures) = search(from, count, None);
     if let Some((seed, _)) = found {
         panic!("{}", report(seed, None));
     }
-    println!("{count} seeds from {from}, {steps} steps, {:.1} s", began.elapsed().as_secs_f64());
+    println!("{count} seeds from {from}, {:.1} s", began.elapsed().as_secs_f64());
+    for (what, n) in &figures {
+        println!("{n:>12} {what}");
+    }
+    for what in ["messages handed over again", "tasks returned", "requests expired", "deaths of leads", "wake-ups lost"]
+    {
+        assert!(count < SEEDS || figures.get(what).is_some_and(|n| *n > 0), "no {what} in {count} seeds");
+    }
 }

@@ -11,6 +11,7 @@ use crate::decide::teammate::{self, Ended};
 use crate::model::id::{Life, RequestId};
 use crate::model::message::Body;
 use crate::model::name::Name;
+use crate::model::request::{Request, RequestKind, RequestState};
 use crate::model::task::{NewTask, TaskResult};
 use crate::model::time::Span;
 
@@ -28,7 +29,10 @@ impl World {
             Op::Passes(ms) => self.passes(ms),
             Op::Verb(verb, who) => self.asks(verb, NAMES[who]),
             Op::Decide { which, approve, always } => {
-                let ids: Vec<RequestId> = self.disk.ledger.requests().keys().copied().collect();
+                // Mostly about one that is open, now and then about any.
+                let (all, which) = (which.is_multiple_of(4), which / 4);
+                let asks = |r: &&Request| all || (r.state == RequestState::Open && r.kind != RequestKind::Shutdown);
+                let ids: Vec<RequestId> = self.disk.ledger.requests().values().filter(asks).map(|r| r.id).collect();
                 let Some(at) = which.checked_rem(ids.len()) else { return };
                 let request_id = ids[at];
                 let body = Body::Decide { request_id, approve, hash: None, feedback: None, always };
@@ -67,7 +71,19 @@ impl World {
             }
             Op::LeadDies if self.maker_gone => {}
             Op::AllDie | Op::ServerDies if self.maker_gone => {}
+            Op::LeadDiesAfter(_) if self.maker_gone => {}
             Op::LeadDies => self.lead_dies(),
+            Op::LeadDiesAfter(n) => {
+                if let Some(leader) = &mut self.lead {
+                    leader.dies_after = Some(n);
+                }
+            }
+            Op::MateDiesAfter(who, n) => {
+                let life = self.life_of(who);
+                if let Some(mate) = life.and_then(|life| self.mates.get_mut(&life)) {
+                    mate.dies_after = Some(n);
+                }
+            }
             Op::AllDie => self.all_die(),
             Op::ServerDies => self.server_dies(),
             Op::Resume => self.resume(),
@@ -75,7 +91,8 @@ impl World {
             Op::Slow(which, ms) => self.slows(which, ms),
             Op::MakerGone => {
                 // Only a lead that is there can see it; without one the team is taken down by hand.
-                if self.lead.is_some() {
+                if let Some(leader) = &mut self.lead {
+                    leader.dies_after = None;
                     self.maker_gone = true;
                     self.hear(Event::MakerGone);
                 }
@@ -108,14 +125,14 @@ impl World {
         let ask = |name, grace_ms, force| Body::ShutdownAsk { name, reason: None, grace_ms: Some(grace_ms), force };
         let whom = name(who);
         let (body, asked) = match verb {
-            0..2 => {
+            0..3 => {
                 let spec = Box::new(self.plan.spec(who));
                 (Body::SpawnRequest { spawn_id: spawn_id(who), spec }, Asked::Spawn(whom))
             }
-            2 => (Body::StopRequest { name: whom }, Asked::End),
-            3..6 => (Body::RestartRequest { name: whom }, Asked::Restart),
-            6 => (ask(Some(whom), 5000, false), Asked::End),
-            7 => (ask(None, 20_000, false), Asked::End),
+            3..8 => (Body::RestartRequest { name: whom }, Asked::Restart),
+            8 => (Body::StopRequest { name: whom }, Asked::End),
+            9 => (ask(Some(whom), 5000, false), Asked::End),
+            10 => (ask(None, 20_000, false), Asked::End),
             _ => (ask(Some(whom), 1000, true), Asked::End),
         };
         self.verb(&body, asked);

@@ -13,6 +13,8 @@ use crate::model::time::Timestamp;
 pub const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 /// How many of them are there from the beginning.
 const LAUNCHED: usize = 3;
+/// How many kinds of verbs there are for the lead.
+pub const VERBS: usize = 12;
 
 /// Random numbers that follow from their seed alone (SplitMix64).
 #[derive(Clone, Debug)]
@@ -66,6 +68,10 @@ pub enum Op {
     Kill(usize),
     Signal(usize, bool),
     LeadDies,
+    /// It dies after it has carried out so many more of its decisions.
+    LeadDiesAfter(u8),
+    /// A member's teammate does.
+    MateDiesAfter(usize, u8),
     AllDie,
     ServerDies,
     /// `up --resume`.
@@ -101,7 +107,8 @@ impl Plan {
         let count = 20 + rng.below(200);
         // Some worlds are calm and others are not.
         let rough = rng.of(&[0, 1, 1, 3]);
-        let ops = (0..count).map(|_| op(&mut rng, rough, tied)).collect();
+        let theme = rng.of(&[Theme::Mixed, Theme::Board, Theme::Mail, Theme::Requests, Theme::Lives]);
+        let ops = (0..count).map(|_| op(&mut rng, theme, rough, tied)).collect();
         Self { seed, tied, early, settings, specs, ops }
     }
 
@@ -151,36 +158,85 @@ fn spec(text: &str, rng: &mut Rng) -> MemberSpec {
     let mut spec = bare(text);
     spec.engine = rng.of(&[EngineKind::Command, EngineKind::Command, EngineKind::Acp]);
     spec.on_shutdown = rng.of(&[OnShutdown::Finish, OnShutdown::Ask, OnShutdown::Now]);
-    spec.restart = rng.of(&[Restart::Never, Restart::OnFailure, Restart::Always]);
+    spec.restart = rng.of(&[Restart::Never, Restart::OnFailure, Restart::Always, Restart::Always]);
     spec.plan_mode_required = rng.one_in(3);
     spec.isolation = if rng.one_in(3) { Isolation::Worktree } else { Isolation::None };
     spec
 }
 
-fn op(rng: &mut Rng, rough: usize, tied: bool) -> Op {
-    let who = rng.below(NAMES.len());
+/// What a world is mostly about.
+#[derive(Clone, Copy)]
+enum Theme {
+    Mixed,
+    Board,
+    Mail,
+    Requests,
+    Lives,
+}
+
+/// What may come next. `rough`: how often something dies.
+fn op(rng: &mut Rng, theme: Theme, rough: usize, tied: bool) -> Op {
+    if rng.below(100) < 52 {
+        return Op::Happens(rng.next() as usize >> 8);
+    }
+    if rng.below(12) < rough {
+        return misfortune(rng);
+    }
+    let theme = if rng.one_in(2) { Theme::Mixed } else { theme };
+    let who = someone(rng);
     let pick = rng.next() as usize >> 8;
+    let program = |rng: &mut Rng, what: &[u8]| Op::Program(who, rng.of(what), pick);
+    match theme {
+        Theme::Board if rng.one_in(3) => Op::Board(rng.of(&[0, 1, 3, 3, 4, 5]), pick),
+        Theme::Board => program(rng, &[0, 0, 0, 1, 3, 3, 4, 5]),
+        Theme::Mail if rng.one_in(5) => Op::SendAgain,
+        Theme::Mail if rng.one_in(4) => program(rng, &[11]),
+        Theme::Mail => Op::Send(who),
+        Theme::Requests if rng.one_in(2) => program(rng, &[6, 7, 7, 7, 8, 9, 10]),
+        Theme::Requests if rng.one_in(6) => Op::LeadDiesAfter(rng.below(8) as u8),
+        Theme::Requests if rng.one_in(3) => Op::Verb(rng.of(&[4, 9, 9, 10]), who),
+        Theme::Requests => Op::Decide { which: pick, approve: rng.one_in(2), always: rng.one_in(4) },
+        Theme::Lives => Op::Verb(rng.below(VERBS) as u8, who),
+        Theme::Mixed => mixed(rng, who, pick, tied),
+    }
+}
+
+/// Mostly one of those who are there from the beginning.
+fn someone(rng: &mut Rng) -> usize {
+    let among = if rng.one_in(4) { NAMES.len() } else { LAUNCHED };
+    rng.below(among)
+}
+
+fn mixed(rng: &mut Rng, who: usize, pick: usize, tied: bool) -> Op {
     let yes = pick.is_multiple_of(2);
-    match rng.below(100) {
-        0..52 => Op::Happens(pick),
-        52..57 => Op::Passes(rng.of(&[1, 400, 2500, 8500, 10_500, 31_000])),
-        57..64 => Op::Verb(rng.below(9) as u8, who),
-        64..68 => Op::Decide { which: pick, approve: rng.one_in(2), always: rng.one_in(4) },
-        68..71 => Op::Board(rng.below(6) as u8, pick),
-        71..75 => Op::Send(who),
-        75 => Op::SendAgain,
-        76..89 => Op::Program(who, rng.below(12) as u8, pick),
-        89..91 => Op::Ends(who, i32::from(yes)),
-        91 => Op::Turn(who, yes),
-        92 => Op::Resume,
-        93 if tied && rng.one_in(4) => Op::MakerGone,
-        93 => Op::LosesWakeups(1 + rng.below(4) as u8),
-        _ if rng.below(3) >= rough => Op::Happens(pick),
-        94..96 => Op::Kill(who),
-        96 => Op::Signal(who, yes),
-        97 => Op::Slow(rng.below(NAMES.len() + 1), rng.of(&[300, 3000, 12_000])),
-        98 => Op::LeadDies,
-        _ => rng.of(&[Op::LeadDies, Op::LeadDies, Op::AllDie, Op::ServerDies]),
+    match rng.below(40) {
+        0..6 => Op::Passes(rng.of(&[1, 400, 2500, 8500, 10_500, 31_000])),
+        6..12 => Op::Verb(rng.below(VERBS) as u8, who),
+        12..15 => Op::Decide { which: pick, approve: rng.one_in(2), always: rng.one_in(4) },
+        15..18 => Op::Board(rng.below(6) as u8, pick),
+        18..21 => Op::Send(who),
+        21 => Op::SendAgain,
+        22..32 => Op::Program(who, rng.below(12) as u8, pick),
+        32..34 => Op::Ends(who, i32::from(yes)),
+        34 => Op::Turn(who, yes),
+        35 => Op::Resume,
+        36 => Op::LosesWakeups(1 + rng.below(4) as u8),
+        37 => Op::Slow(rng.below(NAMES.len() + 1), rng.of(&[300, 3000, 12_000])),
+        38 if tied && rng.one_in(4) => Op::MakerGone,
+        _ => Op::Happens(pick),
+    }
+}
+
+fn misfortune(rng: &mut Rng) -> Op {
+    let who = someone(rng);
+    match rng.below(12) {
+        0..2 => Op::Kill(who),
+        2..5 => Op::MateDiesAfter(who, rng.below(6) as u8),
+        5 => Op::Signal(who, rng.one_in(2)),
+        6 => Op::LeadDies,
+        7..10 => Op::LeadDiesAfter(rng.below(12) as u8),
+        10 => Op::AllDie,
+        _ => Op::ServerDies,
     }
 }
 

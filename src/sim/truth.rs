@@ -53,9 +53,17 @@ pub struct Truth {
     /// Plans and permissions that a program was told are on their way.
     asked_for: BTreeMap<RequestId, Life>,
     claims: BTreeMap<TaskId, (Name, Life, u64)>,
+    /// How often things happened: a simulation in which they do not shows nothing.
+    pub figures: Figures,
 }
 
+pub type Figures = BTreeMap<&'static str, u64>;
+
 impl Truth {
+    pub fn count(&mut self, what: &'static str) {
+        *self.figures.entry(what).or_default() += 1;
+    }
+
     pub fn asked(&mut self, id: MessageId, asked: Asked) {
         let at = self.verbs.len() as u64;
         self.verbs.insert(id, Verb { asked, at, given: 0, replies: 0, lost: false });
@@ -76,6 +84,11 @@ impl Truth {
     }
 
     pub fn sent(&mut self, sent: Sent, written: Written) {
+        self.count(match written {
+            Written::New => "messages sent",
+            Written::Again => "messages sent twice",
+            Written::Refused => "messages refused",
+        });
         if written != Written::Refused {
             self.sent.insert(sent);
         }
@@ -87,6 +100,7 @@ impl Truth {
         assert!(!before.contains(&life), "a message was handed over twice within a life");
         assert!(before.is_empty() || redelivered, "a message was handed over again and not marked");
         before.insert(life);
+        self.count(if redelivered { "messages handed over again" } else { "messages handed over" });
     }
 
     /// The board took a member's word for the end of its claim.
@@ -100,6 +114,12 @@ impl World {
     /// Takes in a change of the board. `life`: whose word it was, or whose end.
     pub fn board_is(&mut self, changed: Changed, life: Option<Life>) {
         let event = changed.event();
+        self.truth.count(match event {
+            Some(TaskEvent::Claimed) => "tasks claimed",
+            Some(TaskEvent::Returned) => "tasks returned",
+            Some(TaskEvent::Completed) => "tasks completed",
+            _ => "other changes of the board",
+        });
         for (n, task) in changed.tasks.iter().enumerate() {
             let claim = task.claim.as_ref().map(|c| (c.member.clone(), c.life, task.epoch));
             assert_eq!(claim.is_some(), task.status == TaskStatus::InProgress, "who works has the task");
@@ -127,6 +147,14 @@ impl World {
     /// A record comes into the ledger.
     pub fn keep(&mut self, record: LedgerRecord) {
         let request = record.request().expect("the lead writes no snapshots");
+        self.truth.count(match request.state {
+            _ if request.answered => "answers",
+            RequestState::Open => "requests opened",
+            RequestState::Approved => "requests approved",
+            RequestState::Rejected => "requests rejected",
+            RequestState::Expired => "requests expired",
+            RequestState::Withdrawn => "requests withdrawn",
+        });
         if request.state != RequestState::Open {
             let first = *self.truth.settled.entry(request.id).or_insert(request.state);
             assert_eq!(first, request.state, "request {} is settled once", request.id);
@@ -151,6 +179,7 @@ impl World {
     pub fn replied(&mut self, to: MessageId, code: u8, answer: &serde_json::Value) {
         let verb = self.truth.verbs.get_mut(&to).expect("only what was asked is answered");
         verb.replies += 1;
+        *self.truth.figures.entry("verbs answered").or_default() += 1;
         assert!(verb.lost || verb.replies <= verb.given, "{verb:?} was answered more often than asked");
         let at = verb.at;
         match verb.asked.clone() {

@@ -315,6 +315,7 @@ impl World {
         let verbs = self.verb_count();
         let mate = Mate::start(&entry, start, pid, verbs, &mut self.disk, self.now);
         self.mates.insert(life, mate);
+        self.truth.count("lives of teammates");
         watched(self);
         self.ways.push(Way::Ready(life));
     }
@@ -324,6 +325,7 @@ impl World {
         let Some(mate) = self.mates.get_mut(&life).filter(|m| m.runs) else { return };
         mate.runs = false;
         let name = mate.name.clone();
+        self.truth.count(if mate.exit.is_some() { "teammates that ended" } else { "teammates killed" });
         self.ways.retain(|way| !matches!(way, Way::Stops(l) | Way::Ready(l) if *l == life));
         if self.lead.as_ref().is_some_and(|leader| leader.watched.contains(&life)) {
             self.ways.push(Way::Tell(name, life, self.leads));
@@ -336,6 +338,7 @@ impl World {
         }
         self.ways.retain(|way| way.lead().is_none());
         self.truth.lead_died();
+        self.truth.count("deaths of leads");
         if !self.disk.team.launched {
             self.abandoned = true;
             self.mates.values_mut().for_each(|mate| mate.runs = false);
@@ -362,6 +365,9 @@ impl World {
     fn is_lost(&mut self) -> bool {
         let lost = self.losing > 0;
         self.losing = self.losing.saturating_sub(1);
+        if lost {
+            self.truth.count("wake-ups lost");
+        }
         lost
     }
 
