@@ -1,7 +1,7 @@
 //! What people, programs and bad luck do to a world.
 
 use super::member::{Wish, task};
-use super::plan::{NAMES, Op, name, spawn_id};
+use super::plan::{NAMES, Op, Rng, name, spawn_id};
 use super::truth::Asked;
 use super::world::World;
 use crate::decide::authority::Authority;
@@ -15,6 +15,9 @@ use crate::model::request::{Request, RequestKind, RequestState};
 use crate::model::task::{NewTask, TaskResult};
 use crate::model::time::Span;
 
+/// How much may happen between two things that people or bad luck do.
+const MOST_AT_ONCE: usize = 16;
+
 impl World {
     pub fn does(&mut self, op: Op) {
         if self.is_over() {
@@ -25,7 +28,16 @@ impl World {
             self.tell(|| format!("{op:?}"));
         }
         match op {
-            Op::Happens(which) => drop(self.happens(which)),
+            // Somebody sees soon enough that nobody leads.
+            Op::Happens(which) if self.lead.is_none() && which.is_multiple_of(6) => self.resume(),
+            Op::Happens(which) => {
+                let mut rng = Rng(which as u64);
+                for _ in 0..=rng.below(MOST_AT_ONCE) {
+                    self.happens(rng.next() as usize >> 1);
+                    self.steps += 1;
+                    self.check();
+                }
+            }
             Op::Passes(ms) => self.passes(ms),
             Op::Verb(verb, who) => self.asks(verb, NAMES[who]),
             Op::Decide { which, approve, always } => {

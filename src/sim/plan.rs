@@ -44,7 +44,7 @@ impl Rng {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Op {
-    /// One of the things that can happen next does.
+    /// Some of the things that can happen next do.
     Happens(usize),
     Passes(u64),
     /// A person's verb for the lead.
@@ -104,7 +104,7 @@ impl Plan {
         settings.lead.plans = rng.of(&[Policy::Ask, Policy::Ask, Policy::Ask, Policy::Approve, Policy::Reject]);
         settings.lead.permissions = rng.of(&[Policy::Ask, Policy::Ask, Policy::Ask, Policy::Approve, Policy::Reject]);
         let specs = NAMES.iter().map(|name| spec(name, &mut rng)).collect();
-        let count = 20 + rng.below(200);
+        let count = 20 + rng.below(180);
         // Some worlds are calm and others are not.
         let rough = rng.of(&[0, 1, 1, 3]);
         let theme = rng.of(&[Theme::Mixed, Theme::Board, Theme::Mail, Theme::Requests, Theme::Lives]);

@@ -194,7 +194,8 @@ impl Lead {
         let shutdowns = self.ledger.requests().values().filter(|r| r.kind == RequestKind::Shutdown);
         let requests: Vec<Request> = shutdowns.cloned().collect();
         let under_way = |seats: &BTreeMap<Name, Seat>, request: &Request| {
-            let goes = matches!(request.state, RequestState::Open | RequestState::Approved | RequestState::Expired);
+            // One that was withdrawn went before it could answer, and the roster does not know of it yet.
+            let goes = request.state != RequestState::Rejected;
             let seat = seats.get(&request.member).filter(|s| request.life == Some(s.life));
             goes && seat.is_some_and(|s| s.phase != Phase::Out)
         };
@@ -221,7 +222,7 @@ impl Lead {
             }
             let Some(seat) = self.seats.get_mut(&request.member) else { continue };
             match request.state {
-                RequestState::Approved => {
+                RequestState::Approved | RequestState::Withdrawn => {
                     seat.say_why(Why::Shutdown);
                     if seat.phase == Phase::Up {
                         seat.phase = Phase::Ending;
