@@ -20,5 +20,9 @@ plan-demo:
 bench *arguments:
     scripts/bench {{ arguments }}
 
+# ten thousand simulated teams; `SIM_SEED=N just sim` replays one and tells its story
+sim seeds="10000":
+    SIM_SEEDS={{ seeds }} cargo test --locked --lib sim::whatever -- --nocapture
+
 fmt:
     cargo fmt --all

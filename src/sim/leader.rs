@@ -286,7 +286,7 @@ impl World {
             _ => {}
         }
         if !to.is_operator() && !to.is_lead() {
-            self.to_control(Message::new(id, self.disk.team.lead_agent_id.clone(), to, body));
+            self.mail_control(Message::new(id, self.disk.team.lead_agent_id.clone(), to, body));
         }
     }
 }

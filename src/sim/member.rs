@@ -24,7 +24,7 @@ enum Act {
     Do(teammate::Effect),
     /// What the control mail at hand asked for is done.
     ControlDone,
-    Give(Waits),
+    Give(Box<Waits>),
     Given,
 }
 
@@ -183,7 +183,7 @@ impl World {
         let Some(mate) = self.mates.get_mut(&life) else { return };
         let batch = mate.inbox.begin(BATCH);
         mate.inbox.store(self.disk.inboxes.entry(mate.name.clone()).or_default());
-        mate.acts.extend(batch.into_iter().map(Act::Give));
+        mate.acts.extend(batch.into_iter().map(|waits| Act::Give(Box::new(waits))));
         mate.acts.push_back(Act::Given);
     }
 
@@ -222,9 +222,9 @@ impl World {
                 if let Body::Hello { spawn_id, .. } = *body {
                     self.truth.said_hello.insert(spawn_id);
                 }
-                self.to_lead(&who, id, &body);
+                self.mail_lead(&who, id, &body);
             }
-            teammate::Effect::HandOver(message) => drop(self.to_inbox(*message)),
+            teammate::Effect::HandOver(message) => drop(self.mail_inbox(*message)),
             teammate::Effect::Work(on) => {
                 mate.works = on;
                 assert!(!on || self.truth.welcomed.contains(&life), "{who} works without the lead's word");
@@ -249,7 +249,7 @@ impl World {
                 let asked: Vec<RequestId> = mate.asked.iter().copied().collect();
                 let Some(request_id) = pick.checked_rem(asked.len()).map(|at| asked[at]) else { return };
                 let id = MessageId::derived(&["withdraw", &self.fresh()]);
-                self.to_lead(&who, id, &Body::Withdraw { request_id, life });
+                self.mail_lead(&who, id, &Body::Withdraw { request_id, life });
                 self.mate_step(life, teammate::Event::PermissionWithdrawn(request_id));
             }
             Wish::Own(approve) => {
@@ -267,7 +267,7 @@ impl World {
         let request_id = RequestId::derived(&["plan", &number]);
         let (plan, hash) = ("p".to_owned(), "h".to_owned());
         let body = Body::PlanApprovalRequest { request_id, life, plan, hash, summary: None };
-        self.to_lead(who, MessageId::derived(&["plan", &number]), &body);
+        self.mail_lead(who, MessageId::derived(&["plan", &number]), &body);
         self.truth.asked_for(request_id, life);
         self.mate_step(life, teammate::Event::PlanSubmitted(request_id));
     }
@@ -278,7 +278,7 @@ impl World {
         let expires = self.now.plus(PERMISSION_TIME);
         let (tool, input) = ("t".to_owned(), serde_json::json!({"n": self.count % 3}));
         let body = Body::PermissionRequest { request_id, life, tool, input, reason: None, scope: None, expires };
-        self.to_lead(who, MessageId::derived(&["permission", &number]), &body);
+        self.mail_lead(who, MessageId::derived(&["permission", &number]), &body);
         self.truth.asked_for(request_id, life);
         if let Some(mate) = self.mates.get_mut(&life) {
             mate.asked.insert(request_id);
@@ -333,7 +333,7 @@ impl World {
             return;
         }
         let id = message.id;
-        let written = self.to_inbox(message);
+        let written = self.mail_inbox(message);
         self.truth.sent(Sent { id, to: to.clone() }, written);
     }
 }

@@ -372,7 +372,7 @@ impl World {
     }
 
     /// Mail to the lead.
-    pub fn to_lead(&mut self, from: &Name, id: MessageId, body: &Body) {
+    pub fn mail_lead(&mut self, from: &Name, id: MessageId, body: &Body) {
         let message = Message::new(id, AgentId::new(from.clone(), name("t")), Name::lead(), body);
         let lost = self.is_lost();
         self.disk.control(&Name::lead()).append(message);
@@ -382,14 +382,14 @@ impl World {
     }
 
     /// Mail of the lead's to a member.
-    pub fn to_control(&mut self, message: Message) -> Written {
+    pub fn mail_control(&mut self, message: Message) -> Written {
         let to = message.to.clone();
         let written = self.disk.control(&to).append(message);
         self.wakes(&to);
         written
     }
 
-    pub fn to_inbox(&mut self, message: Message) -> Written {
+    pub fn mail_inbox(&mut self, message: Message) -> Written {
         let to = message.to.clone();
         let written = self.disk.inbox(&to).append(message);
         self.wakes(&to);
@@ -409,7 +409,7 @@ impl World {
     pub fn verb(&mut self, body: &Body, asked: Asked) {
         let id = MessageId::derived(&["verb", &self.fresh()]);
         self.truth.asked(id, asked);
-        self.to_lead(&Name::operator(), id, body);
+        self.mail_lead(&Name::operator(), id, body);
     }
 
     /// The process that is number `which` of the lead and the members stands still.

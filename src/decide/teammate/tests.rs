@@ -396,3 +396,15 @@ fn a_ping_is_answered_in_any_state() {
         world.does(Event::EngineReady);
     }
 }
+
+#[test]
+fn one_that_is_ended_before_its_welcome_was_never_a_member() {
+    let mut world = World::starting(OnShutdown::Finish, false);
+    world.does(Event::EngineReady);
+    world.does(Event::HungUp);
+    assert_eq!(world.mate.state(), State::Stopping);
+    assert!(!world.mate.joined(), "its program's verbs are not carried out");
+    let mut world = World::up(OnShutdown::Finish);
+    world.does(Event::HungUp);
+    assert!(world.mate.joined(), "a member that stops still has a word");
+}

@@ -277,3 +277,25 @@ fn a_new_segment_lets_go_of_the_old_ones_that_were_read_long_ago() {
     let there = [1, 2, 3].map(|n| old(n).exists());
     assert_eq!(there, [false, true, true], "only what was read goes");
 }
+
+#[test]
+fn the_last_mail_of_an_inbox_is_seen_to_while_nobody_can_add_to_it() {
+    let place = place();
+    let first = send(&place, "unread");
+    let dir = place.member.clone();
+    let failed =
+        mailbox::close_after::<()>(&dir, "ended", || Err(StoreError::invalid(&dir.cursors(), "no".to_owned())));
+    assert!(failed.is_err());
+    assert_eq!(mailbox::closed(&dir, Lane::Inbox).unwrap(), None, "the next lead does it all again");
+    let seen = mailbox::close_after(&dir, "ended", || {
+        let mut last = open(&place);
+        last.poll()?;
+        Ok(waiting(&last).into_iter().map(|(id, _)| id).collect::<Vec<_>>())
+    });
+    assert_eq!(seen.unwrap(), Some(vec![first]));
+    for lane in [Lane::Inbox, Lane::Control] {
+        assert_eq!(mailbox::closed(&dir, lane).unwrap().as_deref(), Some("ended"));
+    }
+    let again = mailbox::close_after(&dir, "again", || panic!("once is enough"));
+    assert_eq!(again.unwrap(), None::<()>);
+}

@@ -1,6 +1,7 @@
 //! The lead's decisions, told as what happens to a team and what the lead then wants.
 
 mod ends;
+mod found;
 mod join;
 mod permissions;
 mod plans;
