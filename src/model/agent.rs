@@ -26,6 +26,29 @@ pub struct AgentSpec {
     pub permissions: Rules,
 }
 
+impl AgentSpec {
+    /// The mode of a life, in our words or the agent's own: planning, carrying out an approved plan, or what the spec says.
+    #[must_use]
+    pub fn mode_word(&self, planning: bool, executing: bool) -> &str {
+        match (planning, self.mode.as_deref()) {
+            (true, _) => "plan",
+            (false, Some(own)) => own,
+            (false, None) if executing => "full",
+            (false, None) => "ask",
+        }
+    }
+
+    /// The ids of the agent's own mode that this life's session is put into, the best first; none: as it begins.
+    #[must_use]
+    pub fn mode_ids(&self, planning: bool, executing: bool) -> Vec<String> {
+        match &self.preset {
+            Some(preset) => preset.mode_ids(self.mode_word(planning, executing)),
+            // Without a preset only a mode that the spec names is known.
+            None => self.mode.clone().filter(|_| !planning).into_iter().collect(),
+        }
+    }
+}
+
 /// What answers a tool call without asking: `Tool` or `Tool(pattern)` each.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -97,8 +120,11 @@ pub struct Preset {
     /// Variables of the launcher that reach it also with `clean_env`.
     pub pass_env: Vec<String>,
     pub modes: Modes,
+    /// Variables that it gets besides in one of our modes: what the mode is for an agent that has none of that kind.
+    pub mode_env: BTreeMap<String, BTreeMap<String, String>>,
     pub quirks: Quirks,
-    /// Folders and files below the home that it must be able to write.
+    /// Folders and files below the home that it must be able to write. One with a `/` at its end is a folder of its own
+    /// that is made where it is missing: it could not make it in its sandbox.
     pub state_dirs: Vec<String>,
     /// What to say where its program is not found.
     pub missing: String,
@@ -111,16 +137,30 @@ pub struct Versions {
     pub known: Vec<String>,
 }
 
-/// The agent's ids of our three modes.
+/// The agent's ids of our three modes. Of several the first that it offers is taken: what an agent offers depends on who
+/// runs it, and where.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Modes {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub plan: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ask: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub full: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "one_or_more")]
+    pub plan: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "one_or_more")]
+    pub ask: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "one_or_more")]
+    pub full: Vec<String>,
+}
+
+fn one_or_more<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "a mode's id, or a list of them")]
+    enum Ids {
+        One(String),
+        More(Vec<String>),
+    }
+    Ok(match Ids::deserialize(from)? {
+        Ids::One(id) => vec![id],
+        Ids::More(ids) => ids,
+    })
 }
 
 /// What is odd about an agent.
@@ -136,14 +176,14 @@ pub struct Quirks {
 }
 
 impl Preset {
-    /// The agent's id of one of our modes; what is none of ours is an id of its own.
+    /// The agent's ids of one of our modes, the best first; what is none of ours is an id of its own.
     #[must_use]
-    pub fn mode_id<'a>(&'a self, word: &'a str) -> Option<&'a str> {
+    pub fn mode_ids(&self, word: &str) -> Vec<String> {
         match word {
-            "plan" => self.modes.plan.as_deref(),
-            "ask" => self.modes.ask.as_deref(),
-            "full" => self.modes.full.as_deref(),
-            other => Some(other),
+            "plan" => self.modes.plan.clone(),
+            "ask" => self.modes.ask.clone(),
+            "full" => self.modes.full.clone(),
+            other => vec![other.to_owned()],
         }
     }
 }

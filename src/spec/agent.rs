@@ -100,7 +100,7 @@ pub(super) fn read(
     let load = section.word("load", &LOADS, &[]);
     let mode = section.string("mode");
     if let (Some(mode), Some(preset)) = (&mode, &preset)
-        && preset.mode_id(mode).is_none()
+        && preset.mode_ids(mode).is_empty()
         && let Some((entry, _)) = section.entry("mode")
     {
         let message = format!("{} has no mode for {}", preset.title, quote(mode));

@@ -98,7 +98,9 @@ pub fn whole(
     if let Some(term) = std::env::var_os("TERM") {
         env.insert("TERM".into(), term);
     }
-    let given = preset.iter().flat_map(|p| &p.env).chain(&spec.env);
+    let of_mode = spec.agent.as_ref().map(|agent| agent.mode_word(who.planning, who.plan_id.is_some()));
+    let of_mode = preset.zip(of_mode).and_then(|(preset, word)| preset.mode_env.get(word));
+    let given = preset.iter().flat_map(|p| &p.env).chain(of_mode.into_iter().flatten()).chain(&spec.env);
     env.extend(given.map(|(k, v)| (k.into(), v.into())));
     let path = path_with_own_folder(env.get(OsStr::new("PATH")).map(OsString::as_os_str));
     env.insert("PATH".into(), path);

@@ -27,7 +27,8 @@ pub(super) fn policy(context: &Context) -> io::Result<Policy> {
     Ok(policy)
 }
 
-/// Where the agent of the member's preset keeps its own state, so far as it is there: without it most do not start.
+/// Where the agent of the member's preset keeps its own state: without it most do not start. Folders of its own are made,
+/// which in the sandbox it could not; a file that is not there cannot be opened to it.
 fn of_preset(context: &Context) -> io::Result<Vec<PathBuf>> {
     let preset = context.spec.agent.as_ref().and_then(|agent| agent.preset.as_ref());
     let Some(preset) = preset.filter(|p| !p.state_dirs.is_empty()) else { return Ok(Vec::new()) };
@@ -37,6 +38,9 @@ fn of_preset(context: &Context) -> io::Result<Vec<PathBuf>> {
         (Some(_), None) => None,
         (None, _) => Some(PathBuf::from(dir)),
     };
+    for dir in preset.state_dirs.iter().filter(|dir| dir.ends_with('/')).filter_map(full) {
+        std::fs::create_dir_all(dir)?;
+    }
     Ok(preset.state_dirs.iter().filter_map(full).filter(|path| path.is_absolute() && path.exists()).collect())
 }
 

@@ -66,7 +66,8 @@ impl Process {
         if agent.session_id.is_none() {
             return;
         }
-        if agent.turn.is_none() && Agent::is_work(update) {
+        // What an agent says of itself before it was ever asked for something is no work.
+        if agent.turn.is_none() && agent.turns > 0 && Agent::is_work(update) {
             let echo = agent.cancelled_at.is_some_and(|at| at.elapsed() < SILENCE);
             if agent.late.is_none() && !echo {
                 agent.late = Some(Turn::new(Vec::new(), None, false));

@@ -22,6 +22,8 @@ use crate::teammate::verbs;
 
 /// How long a permission stays open where the spec says nothing.
 const EXPIRES: Duration = Duration::from_secs(600);
+/// What the names of the team's own tools begin with.
+const OWN_TOOLS: &str = "mcp__crewmux__";
 
 impl Process {
     pub(super) fn permission_asked(&mut self, asked: Asked) {
@@ -52,6 +54,10 @@ impl Process {
             Ruling::Deny(rule) => {
                 self.feed_note(&format!("{title}: denied by the rule {rule}"));
                 return answer(asked, Some(PermissionDecision::Deny));
+            }
+            // The team's own tools ask for nothing: each of them is a verb, and who may do which is decided there.
+            Ruling::None if call.names.iter().any(|name| name.starts_with(OWN_TOOLS)) => {
+                return answer(asked, Some(PermissionDecision::AllowOnce));
             }
             Ruling::Ask(_) | Ruling::None => {}
         }
@@ -165,10 +171,14 @@ fn call_of(fields: &ToolCallUpdateFields, meta: Option<Value>, cwd: &str) -> Cal
     let mut names: Vec<String> = [own, fields.name.clone(), kind].into_iter().flatten().collect();
     let input = fields.raw_input.as_ref().unwrap_or(&Value::Null);
     let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
-    if let (Some(server), Some(tool)) = (text("server"), text("tool")) {
+    let title = fields.title.as_deref().unwrap_or_default();
+    if let Some((server, tool)) = mcp_tool(input, title, fields.kind) {
         names.insert(0, format!("mcp__{server}__{tool}"));
+        return Call { names, subjects: vec![tool], acts_on: ActsOn::Other };
     }
-    if let Some(command) = command_of(input) {
+    // Some agents give a command line as the title alone.
+    let titled = || (fields.kind == Some(ToolKind::Execute) && !title.is_empty()).then(|| title.to_owned());
+    if let Some(command) = command_of(input).or_else(titled) {
         return Call { names, subjects: vec![command], acts_on: ActsOn::Command };
     }
     let mut paths: Vec<String> = fields.locations.iter().flatten().map(|l| l.path.display().to_string()).collect();
@@ -184,6 +194,23 @@ fn call_of(fields: &ToolCallUpdateFields, meta: Option<Value>, cwd: &str) -> Cal
     }
     let other = text("url").or_else(|| text("query")).or_else(|| fields.title.clone());
     Call { names, subjects: other.into_iter().collect(), acts_on: ActsOn::Other }
+}
+
+/// The server and the name of a tool of an MCP server, by what each make of agent says of it.
+fn mcp_tool(input: &Value, title: &str, kind: Option<ToolKind>) -> Option<(String, String)> {
+    let text = |pointer: &str| input.pointer(pointer).and_then(Value::as_str);
+    if let (Some(server), Some(tool)) = (text("/server"), text("/tool")) {
+        return Some((server.to_owned(), tool.to_owned()));
+    }
+    // Codex asks by a question, in which the tool's name stands.
+    if let (Some(server), Some(message)) = (text("/server_name"), text("/request/message")) {
+        let tool = message.split_once("tool \"")?.1.split_once('"')?.0;
+        return Some((server.to_owned(), tool.to_owned()));
+    }
+    // Gemini CLI names it in the title, `tool (server MCP Server)`. A command line is another kind of call.
+    let (tool, server) = title.strip_suffix(" MCP Server)")?.split_once(" (")?;
+    let plain = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-".contains(c));
+    (kind == Some(ToolKind::Other) && plain(tool) && plain(server)).then(|| (server.to_owned(), tool.to_owned()))
 }
 
 /// The command line of a shell's call: a string, or the words of one.
@@ -241,5 +268,15 @@ mod tests {
         assert_eq!((edit.subjects, edit.acts_on), (vec!["src/a.rs".to_owned()], ActsOn::Paths));
         let mcp = call(ToolKind::Other, json!({"server": "crewmux", "tool": "send_message"}));
         assert_eq!(mcp.names[0], "mcp__crewmux__send_message");
+        let question = "Allow the crewmux MCP server to run tool \"send_message\"?";
+        let mcp = call(ToolKind::Execute, json!({"server_name": "crewmux", "request": {"message": question}}));
+        assert_eq!(mcp.names[0], "mcp__crewmux__send_message");
+        let titled =
+            |kind, title: &str| call_of(&ToolCallUpdateFields::new().kind(kind).title(title.to_owned()), None, "/w");
+        let mcp = titled(ToolKind::Other, "send_message (crewmux MCP Server)");
+        assert_eq!(mcp.names[0], "mcp__crewmux__send_message");
+        let shell = titled(ToolKind::Execute, "x (crewmux MCP Server)");
+        assert_eq!((shell.names[0].as_str(), shell.acts_on), ("execute", ActsOn::Command));
+        assert_eq!(shell.subjects, ["x (crewmux MCP Server)"]);
     }
 }

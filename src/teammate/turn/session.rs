@@ -45,7 +45,7 @@ impl Process {
             cwd: self.context.cwd(),
             servers: servers(&agent, &program),
             resume: resume(&self.context, &agent),
-            mode: mode(&self.context, &agent),
+            modes: agent.mode_ids(self.context.planning, self.context.plan_id.is_some()),
         };
         let name = agent.preset.as_ref().map_or_else(|| self.context.spec.command.join(" "), |p| p.title.clone());
         feed.note(&format!("{} is {name}", self.context.place.member));
@@ -72,6 +72,9 @@ impl Process {
         let who = opened.agent.map_or_else(String::new, |a| format!(" with {a}"));
         let how = if opened.loaded { "goes on" } else { "begins" };
         agent.feed.note(&format!("session {} {how}{who}", opened.session_id));
+        if let Some(mode) = &opened.mode {
+            agent.feed.note(&format!("mode: {mode}"));
+        }
         if let Some(why) = &opened.lost {
             agent.feed.bad(&format!("the earlier session is lost: {why}"));
         }
@@ -90,22 +93,6 @@ impl Process {
         }
         self.step(Event::EngineReady);
     }
-}
-
-/// The mode for this life: planning, executing an approved plan, or what the spec says.
-fn mode(context: &Context, agent: &AgentSpec) -> Option<String> {
-    let own = agent.mode.as_deref();
-    let word = match (context.planning, own) {
-        (true, _) => "plan",
-        (false, Some(own)) => own,
-        (false, None) if context.plan_id.is_some() => "full",
-        (false, None) => "ask",
-    };
-    let Some(preset) = &agent.preset else {
-        // Without a preset only a mode that the spec names is known.
-        return own.filter(|_| !context.planning).map(str::to_owned);
-    };
-    preset.mode_id(word).map(str::to_owned)
 }
 
 /// The team's own MCP server and those of the spec. Agents start them with an environment of their own making, so each

@@ -4,6 +4,7 @@
 //! order in which it happened; what follows from it is decided in `teammate::turn`.
 
 mod files;
+mod mode;
 mod session;
 mod terminals;
 pub mod wire;

@@ -10,8 +10,7 @@ use agent_client_protocol::v1::schema::{
     CancelNotification, ClientCapabilities, ContentBlock, CreateTerminalRequest, FileSystemCapabilities,
     Implementation, InitializeRequest, InitializeResponse, KillTerminalRequest, LoadSessionRequest, McpServer,
     NewSessionRequest, PromptRequest, ReadTextFileRequest, ReleaseTerminalRequest, RequestPermissionRequest, SessionId,
-    SessionModeState, SessionNotification, SetSessionModeRequest, TerminalOutputRequest, TextContent,
-    WaitForTerminalExitRequest, WriteTextFileRequest,
+    SessionNotification, TerminalOutputRequest, TextContent, WaitForTerminalExitRequest, WriteTextFileRequest,
 };
 use agent_client_protocol::{Agent, Client, Error, Lines};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -20,7 +19,7 @@ use tokio::sync::mpsc;
 
 use super::files::{self, Serve};
 use super::terminals::Terminals;
-use super::{AcpEvent, Asked, Order, Tell, wire};
+use super::{AcpEvent, Asked, Order, Tell, mode, wire};
 use crate::os::spawn::{Program, StdioChild, spawn_with_stdio};
 
 /// How long an agent may take for one step of opening its session.
@@ -33,8 +32,8 @@ pub struct Opening {
     pub servers: Vec<McpServer>,
     /// The session of an earlier life.
     pub resume: Option<Resume>,
-    /// The mode that the session is put into.
-    pub mode: Option<String>,
+    /// The modes that the session is put into: the first of them that the agent has.
+    pub modes: Vec<String>,
 }
 
 /// A session to go on with.
@@ -55,6 +54,8 @@ pub struct Opened {
     pub lost: Option<String>,
     /// The agent's own name and version.
     pub agent: Option<String>,
+    /// The mode that it was put into.
+    pub mode: Option<String>,
 }
 
 /// Speaks with the agent until it is told to close or the connection breaks.
@@ -202,9 +203,9 @@ async fn open(cx: &ConnectionTo<Agent>, opening: &Opening, tell: &Tell) -> Resul
                 .mcp_servers(opening.servers.clone());
             match within("session/load", cx.send_request(load).block_task()).await {
                 Ok(loaded) => {
-                    set_mode(cx, &resume.session_id, loaded.modes.as_ref(), opening.mode.as_deref()).await?;
                     let session_id = resume.session_id.clone();
-                    return Ok(Opened { session_id, loaded: true, lost: None, agent });
+                    let mode = mode::set(cx, &session_id, loaded.modes, loaded.config_options, &opening.modes).await?;
+                    return Ok(Opened { session_id, loaded: true, lost: None, agent, mode });
                 }
                 Err(why) => lost = Some(why),
             }
@@ -215,8 +216,8 @@ async fn open(cx: &ConnectionTo<Agent>, opening: &Opening, tell: &Tell) -> Resul
     let new = NewSessionRequest::new(opening.cwd.clone()).mcp_servers(opening.servers.clone());
     let new = within("session/new", cx.send_request(new).block_task()).await?;
     let session_id = new.session_id.to_string();
-    set_mode(cx, &session_id, new.modes.as_ref(), opening.mode.as_deref()).await?;
-    Ok(Opened { session_id, loaded: false, lost, agent })
+    let mode = mode::set(cx, &session_id, new.modes, new.config_options, &opening.modes).await?;
+    Ok(Opened { session_id, loaded: false, lost, agent, mode })
 }
 
 async fn initialize(cx: &ConnectionTo<Agent>) -> Result<InitializeResponse, String> {
@@ -231,26 +232,7 @@ async fn initialize(cx: &ConnectionTo<Agent>) -> Result<InitializeResponse, Stri
     Ok(hello)
 }
 
-async fn set_mode(
-    cx: &ConnectionTo<Agent>,
-    session: &str,
-    modes: Option<&SessionModeState>,
-    wanted: Option<&str>,
-) -> Result<(), String> {
-    let Some(wanted) = wanted else { return Ok(()) };
-    let modes = modes.ok_or_else(|| format!("it has no session modes, so it cannot be put into `{wanted}`"))?;
-    let ids: Vec<String> = modes.available_modes.iter().map(|m| m.id.to_string()).collect();
-    if !ids.iter().any(|id| id == wanted) {
-        return Err(format!("it has no mode `{wanted}`; it has {}", ids.join(", ")));
-    }
-    if modes.current_mode_id.to_string() == wanted {
-        return Ok(());
-    }
-    let request = SetSessionModeRequest::new(SessionId::new(session.to_owned()), wanted.to_owned());
-    within("session/set_mode", cx.send_request(request).block_task()).await.map(drop)
-}
-
-async fn within<T>(what: &str, answer: impl Future<Output = Result<T, Error>>) -> Result<T, String> {
+pub(super) async fn within<T>(what: &str, answer: impl Future<Output = Result<T, Error>>) -> Result<T, String> {
     match tokio::time::timeout(STEP, answer).await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(error)) => Err(format!("{what}: {}", said(&error))),
@@ -261,6 +243,10 @@ async fn within<T>(what: &str, answer: impl Future<Output = Result<T, Error>>) -
 /// An error as a person reads it: what the agent said, and what it said besides.
 pub(super) fn said(error: &Error) -> String {
     let text = match error.data.as_ref() {
+        // The library's own words for it say nothing to a person.
+        Some(more) if more["reason"] == "incoming_transport_closed" => {
+            "it closed its output without an answer".to_owned()
+        }
         Some(serde_json::Value::String(more)) if error.message == "Internal error" => more.clone(),
         Some(serde_json::Value::String(more)) => format!("{}: {more}", error.message),
         Some(more) => format!("{}: {more}", error.message),
