@@ -29,6 +29,9 @@ pub struct Args {
     /// Run it unconfined where the kernel has no Landlock
     #[arg(long)]
     pub fallback_off: bool,
+    /// It may set the times of files also where it may write nothing
+    #[arg(long)]
+    pub times: bool,
     /// The program and its arguments
     #[arg(last = true, value_name = "ARGV", required = true)]
     pub argv: Vec<OsString>,
@@ -50,6 +53,7 @@ pub fn run(args: &[OsString]) -> ExitCode {
         unix_sockets: args.unix_sockets,
         network: args.network,
         fallback_off: args.fallback_off,
+        times: args.times,
     };
     match exec(&args.argv, &policy) {
         Ok(never) => match never {},

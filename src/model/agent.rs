@@ -169,6 +169,9 @@ fn one_or_more<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>,
 pub struct Quirks {
     /// It does not end when its input is closed: it gets TERM at once.
     pub needs_term: bool,
+    /// It sets the times of a lock of its own, and does not start where it may not: `read-only` lets it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub sets_times: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadWindow>,
     /// What else people should know.

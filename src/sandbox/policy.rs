@@ -22,6 +22,8 @@ pub struct Policy {
     pub network: bool,
     /// Run it unconfined where the kernel has no Landlock, instead of refusing.
     pub fallback_off: bool,
+    /// Whether it may set the times of files also in `read-only`: some programs keep a lock fresh that way.
+    pub times: bool,
 }
 
 impl Policy {
@@ -38,9 +40,12 @@ impl Policy {
             out.push("--writable".into());
             out.push(path.into());
         }
-        for (set, flag) in
-            [(self.unix_sockets, "--unix-sockets"), (self.network, "--network"), (self.fallback_off, "--fallback-off")]
-        {
+        for (set, flag) in [
+            (self.unix_sockets, "--unix-sockets"),
+            (self.network, "--network"),
+            (self.fallback_off, "--fallback-off"),
+            (self.times, "--times"),
+        ] {
             if set {
                 out.push(flag.into());
             }

@@ -29,18 +29,11 @@ const METADATA: &[i64] = &[
     libc::SYS_chown,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_lchown,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_utime,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_utimes,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_futimesat,
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
     FCHMODAT2,
     libc::SYS_fchown,
     libc::SYS_fchownat,
-    libc::SYS_utimensat,
     libc::SYS_setxattr,
     libc::SYS_lsetxattr,
     libc::SYS_fsetxattr,
@@ -50,6 +43,16 @@ const METADATA: &[i64] = &[
     libc::SYS_fremovexattr,
     REMOVEXATTRAT,
     FILE_SETATTR,
+];
+/// Those that set the times of files.
+const TIMES: &[i64] = &[
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utimes,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_futimesat,
+    libc::SYS_utimensat,
 ];
 const FCHMODAT2: i64 = 452;
 const SETXATTRAT: i64 = 463;
@@ -96,7 +99,8 @@ fn denied(policy: &Policy) -> Result<Rules, seccompiler::BackendError> {
         }
     }
     if policy.mode == Mode::ReadOnly {
-        METADATA.iter().for_each(|call| denied.always(*call));
+        let times = TIMES.iter().filter(|_| !policy.times);
+        METADATA.iter().chain(times).for_each(|call| denied.always(*call));
         for request in ATTRIBUTES {
             denied.when(libc::SYS_ioctl, vec![argument(1, SeccompCmpOp::Eq, request)?])?;
         }

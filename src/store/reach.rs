@@ -30,6 +30,7 @@ pub fn of_member(team: &TeamDir, spec: &MemberSpec, tree: Option<&Tree>, mode: M
         unix_sockets: spec.unix_sockets == UnixSockets::Allow,
         network: spec.network == Network::On,
         fallback_off: spec.sandbox_fallback == Fallback::Off,
+        times: spec.agent.as_ref().and_then(|a| a.preset.as_ref()).is_some_and(|p| p.quirks.sets_times),
     }
 }
 

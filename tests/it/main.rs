@@ -19,6 +19,7 @@ mod mcp;
 mod names;
 mod permissions;
 mod plans;
+mod real_agents;
 mod replay;
 mod requests;
 mod restarts;

@@ -43,6 +43,7 @@ impl Confine for Sandboxed {
             unix_sockets: self.unix_sockets,
             network: self.network,
             fallback_off: false,
+            times: false,
         };
         sandbox::wrap(argv, &policy).map_err(|e| e.to_string())
     }

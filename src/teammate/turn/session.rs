@@ -22,6 +22,9 @@ use crate::teammate::run::Process;
 use crate::teammate::screen::Screen;
 use crate::teammate::verbs;
 
+/// How long an agent may take for a step of opening its session, where the team cannot be read.
+const STEP: Duration = Duration::from_secs(25);
+
 /// `session.json`: the session that the next life goes on with.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
@@ -41,7 +44,10 @@ impl Process {
         let mut feed = Feed::new(screen, log, self.context.color.clone());
         let program = self.program(self.context.argv(), None)?;
         let agent = self.context.spec.agent.clone().unwrap_or_default();
+        // A moment less than the lead waits, so that it is said what was waited for.
+        let step = self.context.desk.team().map_or(STEP, |team| team.settings.limits.hello.0.mul_f32(0.9));
         let opening = Opening {
+            step,
             cwd: self.context.cwd(),
             servers: servers(&agent, &program),
             resume: resume(&self.context, &agent),

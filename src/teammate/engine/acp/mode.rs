@@ -8,7 +8,7 @@ use agent_client_protocol::v1::schema::{
     SessionConfigSelectOptions, SessionId, SessionModeState, SetSessionConfigOptionRequest, SetSessionModeRequest,
 };
 
-use super::session::within;
+use super::session::{Opening, within};
 
 /// Puts the session into the first of the modes that the agent has; which one that is.
 pub(super) async fn set(
@@ -16,8 +16,9 @@ pub(super) async fn set(
     session: &str,
     modes: Option<SessionModeState>,
     options: Option<Vec<SessionConfigOption>>,
-    wanted: &[String],
+    opening: &Opening,
 ) -> Result<Option<String>, String> {
+    let (wanted, step) = (&opening.modes, opening.step);
     let Some(best) = wanted.first() else { return Ok(None) };
     let session = SessionId::new(session.to_owned());
     if let Some(modes) = modes {
@@ -25,7 +26,7 @@ pub(super) async fn set(
         let id = choose(wanted, &ids)?;
         if modes.current_mode_id.to_string() != id {
             let request = SetSessionModeRequest::new(session, id.clone());
-            within("session/set_mode", cx.send_request(request).block_task()).await?;
+            within(step, "session/set_mode", cx.send_request(request).block_task()).await?;
         }
         return Ok(Some(id));
     }
@@ -33,12 +34,12 @@ pub(super) async fn set(
         let id = choose(wanted, &values(select))?;
         if select.current_value.to_string() != id {
             let request = SetSessionConfigOptionRequest::new(session, option.id.clone(), id.as_str());
-            within("session/set_config_option", cx.send_request(request).block_task()).await?;
+            within(step, "session/set_config_option", cx.send_request(request).block_task()).await?;
         }
         return Ok(Some(id));
     }
     let request = SetSessionModeRequest::new(session, best.clone());
-    match within("session/set_mode", cx.send_request(request).block_task()).await {
+    match within(step, "session/set_mode", cx.send_request(request).block_task()).await {
         Ok(_) => Ok(Some(best.clone())),
         Err(why) => Err(format!("it has no session modes, so it cannot be put into `{best}`: {why}")),
     }

@@ -22,8 +22,8 @@ use super::terminals::Terminals;
 use super::{AcpEvent, Asked, Order, Tell, mode, wire};
 use crate::os::spawn::{Program, StdioChild, spawn_with_stdio};
 
-/// How long an agent may take for one step of opening its session.
-const STEP: Duration = Duration::from_secs(25);
+/// How long an agent that is only asked who it is may take.
+const PROBE: Duration = Duration::from_secs(25);
 
 /// How an agent's session is opened.
 #[derive(Clone, Debug)]
@@ -34,6 +34,8 @@ pub struct Opening {
     pub resume: Option<Resume>,
     /// The modes that the session is put into: the first of them that the agent has.
     pub modes: Vec<String>,
+    /// How long one step of it may take.
+    pub step: Duration,
 }
 
 /// A session to go on with.
@@ -190,7 +192,7 @@ fn prompt(cx: &ConnectionTo<Agent>, session: &SessionId, text: String, tell: Tel
 }
 
 async fn open(cx: &ConnectionTo<Agent>, opening: &Opening, tell: &Tell) -> Result<Opened, String> {
-    let hello = initialize(cx).await?;
+    let hello = initialize(cx, opening.step).await?;
     let agent = hello.agent_info.as_ref().map(|info| format!("{} {}", info.name, info.version));
     let mut lost = None;
     if let Some(resume) = &opening.resume {
@@ -201,10 +203,10 @@ async fn open(cx: &ConnectionTo<Agent>, opening: &Opening, tell: &Tell) -> Resul
             }
             let load = LoadSessionRequest::new(SessionId::new(resume.session_id.clone()), opening.cwd.clone())
                 .mcp_servers(opening.servers.clone());
-            match within("session/load", cx.send_request(load).block_task()).await {
+            match within(opening.step, "session/load", cx.send_request(load).block_task()).await {
                 Ok(loaded) => {
                     let session_id = resume.session_id.clone();
-                    let mode = mode::set(cx, &session_id, loaded.modes, loaded.config_options, &opening.modes).await?;
+                    let mode = mode::set(cx, &session_id, loaded.modes, loaded.config_options, opening).await?;
                     return Ok(Opened { session_id, loaded: true, lost: None, agent, mode });
                 }
                 Err(why) => lost = Some(why),
@@ -214,29 +216,29 @@ async fn open(cx: &ConnectionTo<Agent>, opening: &Opening, tell: &Tell) -> Resul
         }
     }
     let new = NewSessionRequest::new(opening.cwd.clone()).mcp_servers(opening.servers.clone());
-    let new = within("session/new", cx.send_request(new).block_task()).await?;
+    let new = within(opening.step, "session/new", cx.send_request(new).block_task()).await?;
     let session_id = new.session_id.to_string();
-    let mode = mode::set(cx, &session_id, new.modes, new.config_options, &opening.modes).await?;
+    let mode = mode::set(cx, &session_id, new.modes, new.config_options, opening).await?;
     Ok(Opened { session_id, loaded: false, lost, agent, mode })
 }
 
-async fn initialize(cx: &ConnectionTo<Agent>) -> Result<InitializeResponse, String> {
+async fn initialize(cx: &ConnectionTo<Agent>, step: Duration) -> Result<InitializeResponse, String> {
     let files = FileSystemCapabilities::new().read_text_file(true).write_text_file(true);
     let request = InitializeRequest::new(ProtocolVersion::V1)
         .client_info(Implementation::new("crewmux", env!("CARGO_PKG_VERSION")))
         .client_capabilities(ClientCapabilities::new().fs(files).terminal(true));
-    let hello = within("initialize", cx.send_request(request).block_task()).await?;
+    let hello = within(step, "initialize", cx.send_request(request).block_task()).await?;
     if hello.protocol_version != ProtocolVersion::V1 {
         return Err(format!("it speaks version {} of the protocol, this crewmux speaks 1", hello.protocol_version));
     }
     Ok(hello)
 }
 
-pub(super) async fn within<T>(what: &str, answer: impl Future<Output = Result<T, Error>>) -> Result<T, String> {
-    match tokio::time::timeout(STEP, answer).await {
+pub(super) async fn within<T>(step: Duration, what: &str, answer: impl Future<Output = Result<T, Error>>) -> Result<T, String> {
+    match tokio::time::timeout(step, answer).await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(error)) => Err(format!("{what}: {}", said(&error))),
-        Err(_) => Err(format!("{what}: no answer within {} s", STEP.as_secs())),
+        Err(_) => Err(format!("{what}: no answer within {} s", step.as_secs())),
     }
 }
 
@@ -270,7 +272,7 @@ pub async fn probe(program: &Program) -> Result<String, String> {
         .v1()
         .name("crewmux")
         .connect_with(transport, async |cx: ConnectionTo<Agent>| {
-            initialize(&cx).await.map_err(|why| Error::internal_error().data(why))
+            initialize(&cx, PROBE).await.map_err(|why| Error::internal_error().data(why))
         })
         .await;
     // It leads a group of its own: what it started ends with it.
