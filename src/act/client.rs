@@ -33,6 +33,9 @@ pub struct Client {
     caller: Caller,
 }
 
+/// In a teammate's answer: the message by which the lead was asked.
+pub const ASKED: &str = "asked_of_lead";
+
 enum Caller {
     Operator,
     Member { name: Name, life: Life },
@@ -115,7 +118,13 @@ impl Client {
                 let (name, life) = (name.clone(), *life);
                 // Its teammate asks a hook first.
                 let hook = hooks::patience(&mut self.desk, &verb)?;
-                self.by_outbox(&name, Wish { id, life, verb }, patience.saturating_add(hook))
+                let mut replies = Tail::end(self.desk.dir.member(&Name::lead()).control())?;
+                let answer = self.by_outbox(&name, Wish { id, life, verb }, patience.saturating_add(hook))?;
+                // What the agent that leads asks of the lead is answered as the operator is.
+                match answer.value[ASKED].as_str().and_then(|id| id.parse().ok()) {
+                    Some(asked) => lead_reply(&self.desk, &mut replies, asked, patience),
+                    None => Ok(answer),
+                }
             }
         }
     }

@@ -8,7 +8,6 @@ use super::verb::Answer;
 use super::who::Who;
 use crate::model::id::MessageId;
 use crate::model::message::{Body, Lane, MAX_INLINE_BYTES, Message, Report, ReportStatus};
-use crate::model::name::Name;
 use crate::store::{Durability, mailbox};
 
 /// Largest summary, in bytes.
@@ -49,8 +48,9 @@ pub(super) fn report(desk: &mut Desk, who: &Who, id: MessageId, said: Said) -> R
         worktree: None,
         output_file: output_file.unwrap_or(own),
     };
-    let mut message = Message::new(id, who.agent_id(&desk.name), Name::lead(), &Body::Report(Box::new(report)));
+    let lead = desk.team()?.reports_to(&who.name);
+    let mut message = Message::new(id, who.agent_id(&desk.name), lead.clone(), &Body::Report(Box::new(report)));
     message.summary = Some(summary);
-    let sent = mailbox::deliver(&desk.dir.member(&Name::lead()), &message, Lane::Inbox, Durability::Fast, true)?;
-    Ok(Answer::of(json!({"id": id, "to": Name::lead(), "seq": sent.seq})))
+    let sent = mailbox::deliver(&desk.dir.member(&lead), &message, Lane::Inbox, Durability::Fast, true)?;
+    Ok(Answer::of(json!({"id": id, "to": lead, "seq": sent.seq})))
 }

@@ -32,11 +32,11 @@ pub fn send(desk: &mut Desk, who: &Who, id: MessageId, send: Send) -> Result<Ans
     let id = send.id.unwrap_or(id);
     let from_team = desk.name.clone();
     let deliveries = match address {
-        Address::One(name) => vec![deliver(desk, who, &from_team, &name, id, &send)?],
-        Address::At(name, team) if team == from_team => vec![deliver(desk, who, &from_team, &name, id, &send)?],
+        Address::One(name) => vec![deliver_led(desk, who, &from_team, name, id, &send)?],
+        Address::At(name, team) if team == from_team => vec![deliver_led(desk, who, &from_team, name, id, &send)?],
         Address::At(name, team) => {
             let mut other = Desk::open(&desk.home, &team)?;
-            vec![deliver(&mut other, who, &from_team, &name, id, &send)?]
+            vec![deliver_led(&mut other, who, &from_team, name, id, &send)?]
         }
         Address::Everyone => everyone(desk, who, id, &send, &mut notes)?,
     };
@@ -72,6 +72,19 @@ fn everyone(
     let mut error = ActError::failed(format!("the message reached {} of them, not all", reached.len()));
     error.causes = failed;
     Err(error.hint(format!("send it again with `--id {id}`: who has it already gets it once")))
+}
+
+/// What is for the lead goes to the agent that leads.
+fn deliver_led(
+    desk: &mut Desk,
+    who: &Who,
+    from_team: &Name,
+    to: Name,
+    id: MessageId,
+    send: &Send,
+) -> Result<Value, ActError> {
+    let to = if to.is_lead() { desk.team()?.reports_to(&who.name) } else { to };
+    deliver(desk, who, from_team, &to, id, send)
 }
 
 fn deliver(

@@ -11,7 +11,6 @@ use crate::decide::authority::Authority;
 use crate::decide::board::{Board, BoardError, Caller, Changed};
 use crate::model::id::{MessageId, TaskId};
 use crate::model::message::{Body, Lane, Message, Report, ReportStatus};
-use crate::model::name::Name;
 use crate::model::task::{Task, TaskResult, TaskStatus};
 use crate::model::time::Timestamp;
 use crate::model::tree::Tree;
@@ -127,10 +126,10 @@ fn report(desk: &mut Desk, who: &Who, task: &Task) -> Result<(), ActError> {
     report.worktree = desk.member(&who.name)?.worktree.as_ref().map(Tree::named);
     let body = Body::Report(Box::new(report));
     let id = MessageId::derived(&["report", &task.id.to_string(), &task.epoch.to_string()]);
-    let mut message = Message::new(id, who.agent_id(&desk.name), Name::lead(), &body);
+    let lead = desk.team()?.reports_to(&who.name);
+    let mut message = Message::new(id, who.agent_id(&desk.name), lead.clone(), &body);
     message.summary = Some(format!("task {} {}: {}", task.id, task.status.as_str(), task.subject));
-    let lead = desk.dir.member(&Name::lead());
-    mailbox::deliver(&lead, &message, Lane::Inbox, Durability::Fast, true)?;
+    mailbox::deliver(&desk.dir.member(&lead), &message, Lane::Inbox, Durability::Fast, true)?;
     Ok(())
 }
 

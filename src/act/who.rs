@@ -34,6 +34,12 @@ impl Who {
         Self { name, life: Some(life), authority: Authority::Member }
     }
 
+    /// The member whose agent leads.
+    #[must_use]
+    pub fn leader(name: Name, life: Life) -> Self {
+        Self { name, life: Some(life), authority: Authority::Lead }
+    }
+
     #[must_use]
     pub fn agent_id(&self, team: &Name) -> AgentId {
         AgentId::new(self.name.clone(), team.clone())

@@ -50,9 +50,13 @@ impl Session {
     /// # Errors
     /// No such team or member, or a member that wants to act for another.
     pub fn open(home: &Home, team: &Name, identity: Identity) -> Result<Arc<Self>> {
-        let client = client(home, team, &identity)?;
+        let mut client = client(home, team, &identity)?;
         let (name, operator) = (client.name(), client.is_operator());
-        let role = if operator || name.is_lead() { Role::Leader } else { Role::Member };
+        let role = if operator || name.is_lead() || client.desk.team()?.is_led_by(&name) {
+            Role::Leader
+        } else {
+            Role::Member
+        };
         Ok(Arc::new(Self {
             home: home.clone(),
             team: team.clone(),

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::agent::{AgentSpec, Rules};
 use super::hook::HooksSpec;
 use super::name::Name;
+use super::request::RequestKind;
 use super::sandbox::{Fallback, Mode, Network, UnixSockets};
 use super::time::Span;
 
@@ -96,8 +97,14 @@ pub struct LeadSpec {
     pub plans: Policy,
     pub permissions: Policy,
     pub agent_type: Option<String>,
-    /// Set where an agent leads.
+    /// Set where an agent leads that is the lead's process itself.
     pub engine: Option<String>,
+    /// The member whose agent leads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Name>,
+    /// What that agent does not decide: people do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reserved: Vec<RequestKind>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

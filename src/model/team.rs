@@ -175,6 +175,23 @@ impl Team {
         lead.get(24..).unwrap_or_default().to_owned()
     }
 
+    /// The member whose agent leads.
+    #[must_use]
+    pub fn leader(&self) -> Option<&Name> {
+        self.settings.lead.agent.as_ref()
+    }
+
+    #[must_use]
+    pub fn is_led_by(&self, name: &Name) -> bool {
+        self.leader() == Some(name)
+    }
+
+    /// Whose mailbox gets what `from` tells the lead: the leading agent's where there is one, else the operator's.
+    #[must_use]
+    pub fn reports_to(&self, from: &Name) -> Name {
+        self.leader().filter(|leader| *leader != from).cloned().unwrap_or_else(Name::lead)
+    }
+
     /// Whether an agent leads; else `operator` and `team-lead` are one mailbox.
     #[must_use]
     pub fn agent_leads(&self) -> bool {

@@ -113,7 +113,7 @@ pub(super) fn read(
 fn servers(section: &Section<'_, '_>, places: &Places, search: &SearchPath) -> Vec<McpServerSpec> {
     let mut out: Vec<McpServerSpec> = Vec::new();
     for table in section.tables("mcp") {
-        table.check_keys("`[[member.mcp]]`", &MCP_KEYS, &[]);
+        table.check_keys("`[[member.mcp]]`", &MCP_KEYS);
         let name = table.text("name");
         let taken = |n: &str| n == OWN_SERVER || out.iter().any(|s| s.name == n);
         match &name {
@@ -138,7 +138,7 @@ fn servers(section: &Section<'_, '_>, places: &Places, search: &SearchPath) -> V
 /// `[permissions]` of the team, or `permissions` of a member.
 pub(super) fn rules(section: &Section<'_, '_>) -> Rules {
     let Some(table) = section.table("permissions") else { return Rules::default() };
-    table.check_keys("`[permissions]`", &RULE_KEYS, &[]);
+    table.check_keys("`[permissions]`", &RULE_KEYS);
     let list = |key: &str| {
         let rules = table.list(key).unwrap_or_default();
         for rule in &rules {

@@ -21,7 +21,7 @@ pub(super) const HOOKS_KEYS: [&str; 8] = [
 pub(super) fn read(top: &Section<'_, '_>, places: &Places) -> HooksSpec {
     let base = HooksSpec::default();
     let Some(table) = top.table("hooks") else { return base };
-    table.check_keys("`[hooks]`", &HOOKS_KEYS, &[]);
+    table.check_keys("`[hooks]`", &HOOKS_KEYS);
     let search = [SearchPath { path: places.path.clone(), cwd: places.cwd.clone() }];
     let program = |kind: HookKind| Some((kind, argv(&table, kind.as_str(), places, &search)?));
     HooksSpec {

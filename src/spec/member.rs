@@ -72,7 +72,7 @@ pub(super) struct Read {
 
 /// What is wrong with `[defaults]` itself, also where no member uses it.
 pub(super) fn check_defaults(defaults: &Section<'_, '_>, places: &Places) {
-    defaults.check_keys("`[defaults]`", &MEMBER_KEYS, &[]);
+    defaults.check_keys("`[defaults]`", &MEMBER_KEYS);
     if let Some((key, _)) = defaults.top.get_key_value("name") {
         let message = "`name` cannot have a default";
         defaults.desk.note(Mistake::at(key.span(), message, "").help("every member has a name of its own"));
@@ -115,7 +115,7 @@ pub(super) fn read_all(
 }
 
 fn read(section: &Section<'_, '_>, places: &Places) -> Read {
-    section.check_keys("`[[member]]`", &MEMBER_KEYS, &[]);
+    section.check_keys("`[[member]]`", &MEMBER_KEYS);
     let own_name = section.top.get("name");
     if own_name.is_none() {
         section.desk.note(Mistake::at(section.at.clone(), "a member has no `name`", "this member"));
@@ -124,6 +124,18 @@ fn read(section: &Section<'_, '_>, places: &Places) -> Read {
     let name = text.as_ref().and_then(|t| section.desk.name_of("member name", t));
     let (spec, search) = fields(section, name, places);
     Read { name: text, spec, search }
+}
+
+/// The agent that leads, which is read as any member.
+pub(super) fn read_leader(section: &Section<'_, '_>, name: &str, places: &Places) -> Read {
+    let at = section.at.clone();
+    let text = section.text("name").unwrap_or(At { value: name.to_owned(), at });
+    let name = section.desk.name_of("member name", &text);
+    let (mut spec, search) = fields(section, name, places);
+    if let Some(spec) = &mut spec {
+        spec.color.get_or_insert_with(|| "white".to_owned());
+    }
+    Read { name: Some(text), spec, search }
 }
 
 /// Every key but the name. Without a name (for `[defaults]`) only the values themselves are checked.

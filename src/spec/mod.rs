@@ -5,6 +5,7 @@ mod desk;
 mod error;
 mod find;
 mod hooks;
+mod leader;
 mod load;
 mod member;
 mod order;

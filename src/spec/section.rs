@@ -9,12 +9,6 @@ use super::error::{Mistake, quote};
 use super::suggest::{did_you_mean, words};
 use crate::model::time::Span;
 
-/// A key that a later version knows, with the one value that is already true.
-pub(super) struct Later {
-    pub key: &'static str,
-    pub only: Option<&'static str>,
-}
-
 /// A table, maybe with another one under it that gives what it does not say.
 pub(super) struct Section<'a, 'i> {
     pub desk: &'a Desk<'a>,
@@ -154,20 +148,14 @@ impl<'a, 'i> Section<'a, 'i> {
     }
 
     /// Notes every key that this table does not know.
-    pub(super) fn check_keys(&self, place: &str, known: &[&str], later: &[Later]) {
-        for (key, value) in in_order(self.top) {
+    pub(super) fn check_keys(&self, place: &str, known: &[&str]) {
+        for (key, _) in in_order(self.top) {
             let name: &str = key.get_ref();
             if known.contains(&name) {
                 continue;
             }
-            if let Some(l) = later.iter().find(|l| l.key == name) {
-                self.check_later(key.span(), value, l);
-                continue;
-            }
-            let mut all: Vec<&str> = known.to_vec();
-            all.extend(later.iter().filter(|l| l.only.is_some()).map(|l| l.key));
-            let mut help = did_you_mean(name, &format!("keys of {place}"), &all);
-            if super::suggest::nearest(name, all.iter().copied()).is_none_or(|near| near != name)
+            let mut help = did_you_mean(name, &format!("keys of {place}"), known);
+            if super::suggest::nearest(name, known.iter().copied()).is_none_or(|near| near != name)
                 && let Some(home) = super::team::home_of(name, place)
             {
                 help = format!("`{name}` belongs in {home}");
@@ -175,20 +163,5 @@ impl<'a, 'i> Section<'a, 'i> {
             let message = format!("unknown key {} in {place}", quote(name));
             self.desk.note(Mistake::at(key.span(), message, "").help(help));
         }
-    }
-
-    fn check_later(&self, key: Range<usize>, value: &Entry<'_>, later: &Later) {
-        let Later { key: name, only } = later;
-        if let (Some(only), DeValue::String(text)) = (only, value.get_ref())
-            && text == only
-        {
-            return;
-        }
-        let (at, help) = match only {
-            Some(only) => (value.span(), format!("`{name} = \"{only}\"` is what this version does")),
-            None => (key, format!("remove `{name}`, or use a version of crewmux that has it")),
-        };
-        let message = format!("`{name}` is not supported by this version of crewmux");
-        self.desk.note(Mistake::at(at, message, "not supported yet").help(help));
     }
 }

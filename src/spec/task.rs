@@ -58,7 +58,7 @@ pub(super) fn read_all(top: &Section<'_, '_>, members: &[member::Read], places: 
 }
 
 fn read(section: &Section<'_, '_>, index: usize, members: &[member::Read], places: &Places) -> Read {
-    section.check_keys("`[[task]]`", &TASK_KEYS, &[]);
+    section.check_keys("`[[task]]`", &TASK_KEYS);
     let unnamed = At { value: format!("#{}", index + 1), at: section.at.clone() };
     let key = section.text("key").map_or(unnamed, |key| {
         if let Err(why) = Name::parse_any(&key.value) {

@@ -5,12 +5,13 @@ use toml::de::DeTable;
 use super::agent;
 use super::error::Mistake;
 use super::hooks::{self, HOOKS_KEYS};
+use super::leader;
 use super::load::Places;
 use super::member::{self, MEMBER_KEYS};
-use super::section::{Later, Section};
+use super::section::Section;
 use super::task::{self, TASK_KEYS};
 use crate::model::name::Name;
-use crate::model::spec::{LayoutSpec, LeadSpec, LimitsSpec, Policy, TeamSpec};
+use crate::model::spec::{LayoutSpec, LimitsSpec, TeamSpec};
 
 const TEAM_KEYS: [&str; 13] = [
     "v",
@@ -27,12 +28,10 @@ const TEAM_KEYS: [&str; 13] = [
     "task",
     "hooks",
 ];
-const LEAD_KEYS: [&str; 3] = ["plans", "permissions", "agent_type"];
+pub(super) const LEAD_KEYS: [&str; 5] = ["plans", "permissions", "agent_type", "engine", "reserved"];
 const LIMITS_KEYS: [&str; 8] =
     ["max_members", "claims_per_member", "queue_depth", "sender_depth", "queue_mib", "blobs_mib", "hello", "worktree"];
 const LAYOUT_KEYS: [&str; 1] = ["panes_per_window"];
-const POLICIES: [(&str, Policy); 3] = [("ask", Policy::Ask), ("approve", Policy::Approve), ("reject", Policy::Reject)];
-
 /// The most that any count of a spec may say: far above what a machine carries, far below an overflow.
 const MOST: u64 = 1_000_000;
 
@@ -68,7 +67,7 @@ pub(super) fn name(top: &Section<'_, '_>) -> Option<Name> {
 
 /// The whole spec; `None`, and the mistakes on the desk, where a part is missing.
 pub(super) fn read(top: &Section<'_, '_>, name: Option<Name>, places: &Places) -> Option<TeamSpec> {
-    top.check_keys("a team spec", &TEAM_KEYS, &[]);
+    top.check_keys("a team spec", &TEAM_KEYS);
     let description = top.string("description").unwrap_or_default();
     let report = top.text("report").and_then(|r| {
         if r.value.is_empty() {
@@ -77,7 +76,7 @@ pub(super) fn read(top: &Section<'_, '_>, name: Option<Name>, places: &Places) -
         }
         places.cwd.join(&r.value).to_str().map(str::to_owned)
     });
-    let lead = lead(top);
+    let (lead, leader) = leader::read(top, places);
     let limits = limits(top);
     let layout = layout(top);
     let permissions = agent::rules(top);
@@ -87,6 +86,7 @@ pub(super) fn read(top: &Section<'_, '_>, name: Option<Name>, places: &Places) -
         member::check_defaults(defaults, places);
     }
     let members = member::read_all(top, defaults.as_ref().map_or(&empty, |d| d.top), &limits, places);
+    let members = leader::first(top, leader, members);
     let tasks = task::read_all(top, &members, places);
     let members = members.into_iter().filter_map(|m| m.spec).collect();
     let hooks = hooks::read(top, places);
@@ -105,21 +105,10 @@ pub(super) fn read(top: &Section<'_, '_>, name: Option<Name>, places: &Places) -
     })
 }
 
-fn lead(top: &Section<'_, '_>) -> LeadSpec {
-    let Some(table) = top.table("lead") else { return LeadSpec::default() };
-    table.check_keys("`[lead]`", &LEAD_KEYS, &[Later { key: "engine", only: None }]);
-    LeadSpec {
-        plans: table.word("plans", &POLICIES, &[]).unwrap_or_default(),
-        permissions: table.word("permissions", &POLICIES, &[]).unwrap_or_default(),
-        agent_type: table.string("agent_type"),
-        engine: None,
-    }
-}
-
 fn limits(top: &Section<'_, '_>) -> LimitsSpec {
     let base = LimitsSpec::default();
     let Some(table) = top.table("limits") else { return base };
-    table.check_keys("`[limits]`", &LIMITS_KEYS, &[]);
+    table.check_keys("`[limits]`", &LIMITS_KEYS);
     let count =
         |key: &str, base: usize| table.number(key, 1..=MOST).and_then(|n| usize::try_from(n).ok()).unwrap_or(base);
     LimitsSpec {
@@ -137,7 +126,7 @@ fn limits(top: &Section<'_, '_>) -> LimitsSpec {
 fn layout(top: &Section<'_, '_>) -> LayoutSpec {
     let base = LayoutSpec::default();
     let Some(table) = top.table("layout") else { return base };
-    table.check_keys("`[layout]`", &LAYOUT_KEYS, &[]);
+    table.check_keys("`[layout]`", &LAYOUT_KEYS);
     let panes = table.number("panes_per_window", 1..=64).and_then(|n| usize::try_from(n).ok());
     LayoutSpec { panes_per_window: panes.unwrap_or(base.panes_per_window) }
 }

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::context::Context;
 use super::mail::Inbox;
 use super::sandbox;
+use crate::act::client::ASKED;
 use crate::act::outbox::{Reply, Wish};
 use crate::act::{ActError, Answer, Done, Verb, Who, act};
 use crate::decide::teammate::{Effect, Event, Teammate};
@@ -133,7 +134,11 @@ fn perform(
     wish: Wish,
     outcome: &mut Outcome,
 ) -> Result<Answer, ActError> {
-    let who = Who::member(context.place.member.clone(), context.place.life);
+    let me = context.place.member.clone();
+    let who = match context.desk.team()?.is_led_by(&me) {
+        true => Who::leader(me, context.place.life),
+        false => Who::member(me, context.place.life),
+    };
     match wish.verb {
         Verb::Ready => {
             outcome.ready = true;
@@ -153,7 +158,7 @@ fn perform(
             let done = act(&mut context.desk, &who, wish.id, verb)?;
             let answer = match done {
                 Done::Answer(answer) => answer,
-                Done::Asked(id) => Answer::of(json!({"id": id})),
+                Done::Asked(id) => Answer::of(json!({ (ASKED): id })),
             };
             outcome.events.extend(about.event(&answer));
             Ok(answer)

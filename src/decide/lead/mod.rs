@@ -7,6 +7,7 @@ mod begin;
 pub mod ending;
 mod hooks;
 mod join;
+mod leader;
 mod permissions;
 mod requests;
 mod shutdown;

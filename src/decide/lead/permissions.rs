@@ -43,7 +43,7 @@ impl Lead {
                 let why = Some(format!("allowed for always with request {earlier}"));
                 self.settle(&request, &Name::lead(), true, why, now, out);
             }
-            (Policy::Ask, None) => {}
+            (Policy::Ask, None) => self.tell_leader(&request, out),
             (policy, _) => {
                 let why = Some("decided by `permissions` under `[lead]` of the spec".to_owned());
                 self.settle(&request, &Name::lead(), policy == Policy::Approve, why, now, out);

@@ -72,6 +72,8 @@ impl Lead {
         if policy != Policy::Ask {
             let feedback = Some("decided by `plans` under `[lead]` of the spec".to_owned());
             self.settle(&request, &Name::lead(), policy == Policy::Approve, feedback, now, out);
+        } else {
+            self.tell_leader(&request, out);
         }
     }
 
@@ -105,7 +107,7 @@ impl Lead {
     fn decider(&self, name: &Name) -> Decider {
         let authority = match name {
             n if n.is_operator() => Authority::Operator,
-            n if n.is_lead() => Authority::Lead,
+            n if n.is_lead() || self.team.is_led_by(n) => Authority::Lead,
             _ => Authority::Member,
         };
         Decider { name: name.clone(), life: self.seats.get(name).map(|s| s.life), authority }

@@ -345,9 +345,12 @@ impl Lead {
             return;
         };
         let from = &message.from.name;
-        if !from.is_operator() && !from.is_lead() && commands(&body) {
-            let error = Some("only the lead and the operator may ask for that".to_owned());
-            return self.reply(message.id, 4, error, Value::Null, out);
+        if !from.is_operator()
+            && !from.is_lead()
+            && commands(&body)
+            && let Some(error) = self.refusal(from, &body)
+        {
+            return self.reply(message.id, 4, Some(error), Value::Null, out);
         }
         match body {
             Body::Hello { spawn_id, life, pid, start_time } => {

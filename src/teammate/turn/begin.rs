@@ -80,8 +80,13 @@ impl Process {
     ) -> String {
         let mut parts = Vec::new();
         if first {
-            let roster = self.context.desk.team().map(|t| t.members.iter().map(|m| m.name.to_string()).collect());
-            parts.push(brief(&self.context, &roster.unwrap_or_else(|_| Vec::new())));
+            let me = self.context.place.member.clone();
+            let team = self.context.desk.team();
+            let (roster, leads) = team.map_or_else(
+                |_| (Vec::new(), false),
+                |t| (t.members.iter().map(|m| m.name.to_string()).collect(), t.is_led_by(&me)),
+            );
+            parts.push(brief(&self.context, &roster, leads));
         }
         parts.extend(instructions.map(str::to_owned));
         if let Some(task) = task {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::super::context::Context;
 
 /// What an agent is told once, before its first prompt.
-pub fn brief(context: &Context, roster: &[String]) -> String {
+pub fn brief(context: &Context, roster: &[String], leads: bool) -> String {
     let (me, team) = (&context.place.member, &context.place.team);
     let mut out = format!(
         "You are `{me}`, a member of the team `{team}`. You work in {}.\n\
@@ -20,6 +20,11 @@ pub fn brief(context: &Context, roster: &[String]) -> String {
         context.cwd().display(),
         roster.join(", "),
     );
+    if leads {
+        out += "- You lead this team: what is sent to `team-lead` comes to you, as do the members' reports and what they ask \
+                leave for. You have `spawn_member`, `stop_member`, `request_shutdown`, `decide` and the task board. Give each \
+                member a bounded task, read its report, and answer the operator, to whom your final answers go.\n";
+    }
     if context.planning {
         out += "- You are in plan mode: look, change nothing. Then call `submit_plan` with the whole plan and wait for the \
                 decision. After an approval your session goes on in a mode in which you may act.\n";

@@ -184,8 +184,10 @@ impl Process {
         self.tell_report(id, report);
     }
 
-    fn tell_report(&self, id: MessageId, report: Report) {
-        let lead = Name::lead();
+    fn tell_report(&mut self, id: MessageId, report: Report) {
+        // An unreadable roster must not lose a report: the operator's mailbox is always there.
+        let me = self.context.place.member.clone();
+        let lead = self.context.desk.team().map_or_else(|_| Name::lead(), |team| team.reports_to(&me));
         let summary = report.summary.clone();
         let body = Body::Report(Box::new(report));
         let mut message = Message::new(id, self.context.agent_id.clone(), lead.clone(), &body);

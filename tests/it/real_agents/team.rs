@@ -133,7 +133,10 @@ fn an_end_in_a_turn_loses_nothing() {
         let whole = world.model.last(make.dialect);
         assert!(whole.contains("remember the first word"), "{}: its session is loaded: {whole}", make.name);
         assert!(whole.contains("the second word") && whole.contains("redelivered"), "{}: {whole}", make.name);
-        world.saw(make.name, "KILL in a turn: its session was loaded, the turn's mail came again marked, and was answered");
+        world.saw(
+            make.name,
+            "KILL in a turn: its session was loaded, the turn's mail came again marked, and was answered",
+        );
     }
 }
 

@@ -159,7 +159,8 @@ impl World {
                 let words = std::fs::read(entry.path().join("cmdline")).ok()?;
                 let words = String::from_utf8_lossy(&words).replace('\0', " ");
                 let ours = cwd.starts_with(self.crew.dir()) && crate::support::lives(pid);
-                let kept = words.contains("fake_model.py") || (words.contains("crewmux") && !words.contains("crewmux mcp"));
+                let kept =
+                    words.contains("fake_model.py") || (words.contains("crewmux") && !words.contains("crewmux mcp"));
                 (ours && !kept).then(|| format!("{pid} {words}"))
             })
             .collect()

@@ -234,7 +234,11 @@ async fn initialize(cx: &ConnectionTo<Agent>, step: Duration) -> Result<Initiali
     Ok(hello)
 }
 
-pub(super) async fn within<T>(step: Duration, what: &str, answer: impl Future<Output = Result<T, Error>>) -> Result<T, String> {
+pub(super) async fn within<T>(
+    step: Duration,
+    what: &str,
+    answer: impl Future<Output = Result<T, Error>>,
+) -> Result<T, String> {
     match tokio::time::timeout(step, answer).await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(error)) => Err(format!("{what}: {}", said(&error))),
