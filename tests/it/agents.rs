@@ -6,7 +6,7 @@ use crate::puppet::team;
 use crate::support::{Crew, kill, lives, until};
 
 /// The stub's program; `cargo test` and `cargo nextest run` build it along.
-fn stub() -> String {
+pub fn stub() -> String {
     let target = std::path::Path::new(env!("CARGO_BIN_EXE_crewmux")).parent().expect("a folder");
     let stub = target.join("examples/stub_agent");
     assert!(stub.exists(), "{} is not built: cargo build --example stub_agent", stub.display());
@@ -14,7 +14,7 @@ fn stub() -> String {
 }
 
 /// A `[[member]]` that is the stub; what it is asked lies in `NAME.log`.
-fn agent(crew: &Crew, name: &str, more: &str) -> String {
+pub fn agent(crew: &Crew, name: &str, more: &str) -> String {
     let log = crew.dir().join(format!("{name}.log"));
     format!(
         "\n[[member]]\nname = \"{name}\"\nengine = \"acp\"\ncommand = [\"{}\"]\nenv = {{ STUB_LOG = \"{}\"{} }}\n{}",
@@ -26,7 +26,7 @@ fn agent(crew: &Crew, name: &str, more: &str) -> String {
 }
 
 /// The texts of all prompts that the stub has taken.
-fn prompts(crew: &Crew, name: &str) -> Vec<String> {
+pub fn prompts(crew: &Crew, name: &str) -> Vec<String> {
     prompts_in(crew, &format!("{name}.log"))
 }
 
@@ -37,12 +37,12 @@ fn prompts_in(crew: &Crew, file: &str) -> Vec<String> {
 }
 
 /// The reports in the lead's inbox.
-fn reports(crew: &Crew, team: &str) -> Vec<Value> {
+pub fn reports(crew: &Crew, team: &str) -> Vec<Value> {
     let all = crew.inbox(team, "team-lead");
     all.into_iter().filter(|m| m["type"] == "report").map(|m| m["body"].clone()).collect()
 }
 
-fn until_reports(crew: &Crew, team: &str, count: usize) -> Vec<Value> {
+pub fn until_reports(crew: &Crew, team: &str, count: usize) -> Vec<Value> {
     until(&format!("{count} reports in {team}"), || reports(crew, team).len() >= count);
     reports(crew, team)
 }

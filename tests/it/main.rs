@@ -6,6 +6,7 @@ mod puppet;
 mod support;
 
 mod agent;
+mod agent_teams;
 mod agents;
 mod cli;
 mod decisions;
@@ -13,6 +14,7 @@ mod docs;
 mod ending;
 mod hooks;
 mod keyboard;
+mod leads;
 mod leftovers;
 mod mail;
 mod mcp;

@@ -68,7 +68,8 @@ mistakes! {
     too_many_members: "name = \"t\"\n[limits]\nmax_members = 1\n[[member]]\nname = \"a\"\n[[member]]\nname = \"b\"\n[[member]]\nname = \"c\"\n";
     bad_color: "name = \"t\"\n[[member]]\nname = \"a\"\ncolor = \"mauve\"\n";
     an_agent_that_is_not_named: "name = \"t\"\n[[member]]\nname = \"a\"\nengine = \"acp\"\n";
-    later_keys: "name = \"t\"\n[lead]\nengine = \"acp\"\n";
+    bad_leader: "name = \"t\"\n[lead]\nengine = \"acp\"\nreserved = [\"plans\", \"all\"]\nisolation = \"none\"\n[[member]]\nname = \"chief\"\n";
+    reserved_without_a_leader: "name = \"t\"\n[lead]\nengine = \"lead\"\nreserved = [\"plans\"]\n";
     bad_agents: "name = \"t\"\n[permissions]\nallow = [\"Bash(x\"]\n[[member]]\nname = \"a\"\nengine = \"acp\"\ncommand = [\"run\"]\ndeliver = \"stdin\"\n[[member.mcp]]\nname = \"crewmux\"\ncommand = [\"run\"]\n[[member]]\nname = \"b\"\nengine = \"command\"\ncommand = [\"run\"]\nmode = \"plan\"\nload = \"now\"\n";
     bad_confinement: "name = \"t\"\n[defaults]\nnetwork = \"off\"\n[[member]]\nname = \"a\"\nengine = \"command\"\ncommand = [\"run\"]\n[[member]]\nname = \"b\"\nsandbox = \"readonly\"\nunix_sockets = true\nsandbox_fallback = \"refuse\"\nstate_dirs = [\"nowhere\", \"~else/x\"]\n";
     unknown_variable: "name = \"t\"\n[vars]\nout = \"x\"\n[[task]]\nsubject = \"write ${oout} now\"\n";

@@ -13,7 +13,7 @@ fn a_permission_is_asked_shown_allowed_and_another_denied() {
         world.until(&format!("{name} asks"), || world.open("leave", name, "permission").is_some());
         let asked = world.open("leave", name, "permission").expect("open");
         assert!(asked["body"]["scope"].as_str().is_some_and(|s| s.contains("touch")), "{name}: {asked}");
-        assert_eq!(world.crew.status("leave", name)["state"], "waiting", "{name}");
+        world.until(&format!("{name} is shown to wait"), || world.crew.status("leave", name)["state"] == "waiting");
         let before = world.reports("leave", name).len();
         world.crew.ok(&["approve", "--team", "leave", asked["id"].as_str().expect("an id")]);
         world.until(&format!("{name} has done it"), || world.reports("leave", name).len() > before);

@@ -8,4 +8,5 @@ mod decided;
 mod model;
 mod plans;
 mod team;
+mod teams;
 mod world;

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -86,10 +87,15 @@ impl World {
         let spec = format!("v = 1\nname = \"{team}\"\n[limits]\nhello = \"120s\"\n[defaults]\n{defaults}\n{members}");
         let path = self.crew.write("spec.toml", &spec);
         let mut up = self.crew.command(&["up", path.to_str().expect("a plain path")]);
-        let own = std::env::var("PATH").unwrap_or_default();
-        up.env("PATH", format!("{}:{own}", self.crew.dir().join("bin").display()));
-        let out = up.envs(variables(self.model.port)).output().expect("it starts");
+        let out = self.with_agents(&mut up).output().expect("it starts");
         assert!(out.status.success(), "{}\n{}", String::from_utf8_lossy(&out.stderr), self.crew.trouble());
+    }
+
+    /// A command whose environment has the agents and what they need.
+    pub fn with_agents<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        let own = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{own}", self.crew.dir().join("bin").display()));
+        command.envs(variables(self.model.port))
     }
 
     pub fn names(&self) -> Vec<&'static str> {
