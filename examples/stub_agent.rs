@@ -6,7 +6,7 @@
 //! killed), `deaf` (a cancel ends nothing), `late MS TEXT` (after the turn), `mode`, `error TEXT` (its error output).
 //!
 //! What it is asked is appended to the file `STUB_LOG`, a JSON line each. `STUB_FAIL` is how many prompts fail first, by a
-//! count in the file of that name. `STUB_STAYS` makes it ignore the end of its input, `STUB_SILENT` every request.
+//! count in the file of that name. With `STUB_FROM` only the words of that member are carried out. `STUB_STAYS` makes it ignore the end of its input, `STUB_SILENT` every request.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
@@ -108,7 +108,20 @@ fn turn(shared: &Shared, id: &Value, text: &str) {
         return send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32603, "message": "the model is away"}}));
     }
     let mut late = Vec::new();
+    // Whose words count, where not all do.
+    let from = std::env::var("STUB_FROM").ok();
+    let mut heard = from.is_none();
     for line in text.lines() {
+        if let Some(from) = &from {
+            match line.strip_prefix("<teammate-message from=\"") {
+                Some(sender) => heard = sender.starts_with(from.as_str()),
+                None if line.starts_with("</teammate-message>") => heard = false,
+                None => {}
+            }
+        }
+        if !heard {
+            continue;
+        }
         // As it came: escaped as XML.
         let line = line
             .replace("&lt;", "<")

@@ -38,10 +38,14 @@ fn of_preset(context: &Context) -> io::Result<Vec<PathBuf>> {
         (Some(_), None) => None,
         (None, _) => Some(PathBuf::from(dir)),
     };
-    for dir in preset.state_dirs.iter().filter(|dir| dir.ends_with('/')).filter_map(full) {
+    // Our own agent's lies with its team.
+    let scratch = context.desk.dir.scratch().to_string_lossy().into_owned();
+    let named = |dir: &String| dir.replace("${scratch}", &scratch).replace("${member}", context.place.member.as_str());
+    let dirs: Vec<String> = preset.state_dirs.iter().map(named).collect();
+    for dir in dirs.iter().filter(|dir| dir.ends_with('/')).filter_map(full) {
         std::fs::create_dir_all(dir)?;
     }
-    Ok(preset.state_dirs.iter().filter_map(full).filter(|path| path.is_absolute() && path.exists()).collect())
+    Ok(dirs.iter().filter_map(full).filter(|path| path.is_absolute() && path.exists()).collect())
 }
 
 /// Whether this life's programs are confined at all.

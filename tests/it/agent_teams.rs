@@ -22,7 +22,7 @@ fn model(_: usize, body: &Value) -> Answer {
     Answer::Reply(match order {
         Some((to, rest)) => {
             let text: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == ' ').collect();
-            calls(&[("c1", "SendMessage", json!({"to": to, "message": text, "summary": "word"}))])
+            calls(&[("c1", "Bash", json!({"command": format!("crewmux send {to} {text}")}))])
         }
         None => says("heard"),
     })
