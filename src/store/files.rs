@@ -20,10 +20,17 @@ impl FileId {
     }
 }
 
+/// The bits of a mode that say who may do what.
+const ALL: u32 = 0o7777;
+
 /// Makes one folder. Its parent must be there.
 pub fn make_dir(path: &Path) -> Result<()> {
     let made = DirBuilder::new().mode(0o700).create(path);
-    made.and_then(|()| fs::set_permissions(path, Permissions::from_mode(0o700))).map_err(|e| match e.kind() {
+    made.and_then(|()| match fs::metadata(path)?.permissions().mode() & ALL {
+        0o700 => Ok(()),
+        _ => fs::set_permissions(path, Permissions::from_mode(0o700)),
+    })
+    .map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => StoreError::missing(path),
         io::ErrorKind::AlreadyExists => StoreError::Exists(path.to_owned()),
         _ => StoreError::io("create", path, e),
@@ -64,7 +71,7 @@ pub fn open_or_create(path: &Path, append: bool) -> io::Result<(File, bool)> {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
             Err(e) => return Err(e),
             Ok(file) => {
-                file.set_permissions(Permissions::from_mode(0o600))?;
+                as_owners(&file)?;
                 return Ok((file, true));
             }
         }
@@ -74,8 +81,17 @@ pub fn open_or_create(path: &Path, append: bool) -> io::Result<(File, bool)> {
 /// Makes a new file that must not be there yet.
 pub fn create_new(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
-    file.set_permissions(Permissions::from_mode(0o600))?;
+    as_owners(&file)?;
     Ok(file)
+}
+
+/// For its owner to read and write, whatever the umask took. Only where it took something: what runs in a sandbox without
+/// the right to write may change no file's mode, not even to what it is.
+fn as_owners(file: &File) -> io::Result<()> {
+    match file.metadata()?.permissions().mode() & ALL {
+        0o600 => Ok(()),
+        _ => file.set_permissions(Permissions::from_mode(0o600)),
+    }
 }
 
 /// Brings a folder's entries to the disk.

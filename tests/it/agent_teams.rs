@@ -11,14 +11,14 @@ fn last_words(body: &Value) -> String {
     body["messages"].as_array().and_then(|all| all.last()).map(ToString::to_string).unwrap_or_default()
 }
 
-/// A model that tells `to` what follows `tell TO:` in its prompt, and otherwise says what it heard.
+/// A model that tells `to` what follows `TELL TO:` in its prompt, and otherwise says what it heard.
 fn model(_: usize, body: &Value) -> Answer {
     let words = last_words(body);
     if !results(body).is_empty() {
         return Answer::Reply(says("it was told"));
     }
     let order =
-        words.split_once("tell ").and_then(|(_, rest)| rest.split_once(": ")).filter(|(to, _)| !to.contains(' '));
+        words.split_once("TELL ").and_then(|(_, rest)| rest.split_once(": ")).filter(|(to, _)| !to.contains(' '));
     Answer::Reply(match order {
         Some((to, rest)) => {
             let text: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == ' ').collect();
@@ -57,7 +57,7 @@ fn heard(server: &ModelServer, what: &str) -> bool {
 fn two_agents_work_together() {
     let (crew, server) = (Crew::new(), ModelServer::new(model));
     up(&crew, &server, "duo", &["builder", "reviewer"]);
-    crew.ok(&["send", "--team", "duo", "builder", "tell reviewer: look at a.txt"]);
+    crew.ok(&["send", "--team", "duo", "builder", "TELL reviewer: look at a.txt"]);
     until("the reviewer hears it", || heard(&server, "builder@duo"));
     until("both report", || reports(&crew, "duo").len() >= 2);
 }
@@ -67,7 +67,7 @@ fn an_agent_leads_three() {
     let (crew, server) = (Crew::new(), ModelServer::new(model));
     up(&crew, &server, "mixed", &["lead", "first", "second", "reviewer"]);
     assert_eq!(crew.json(&["worktree", "list"]).as_array().map(Vec::len), Some(2), "two build in trees");
-    crew.ok(&["send", "--team", "mixed", "lead", "tell first: build it"]);
+    crew.ok(&["send", "--team", "mixed", "lead", "TELL first: build it"]);
     until("the first hears it of the lead", || heard(&server, "chief@mixed"));
     until("its report reaches the lead", || heard(&server, "first@mixed"));
     until("the lead's answer is the operator's", || {
