@@ -6,7 +6,6 @@ mod puppet;
 mod support;
 
 mod agent;
-mod agent_teams;
 mod agents;
 mod cli;
 mod decisions;
