@@ -12,8 +12,12 @@ use crate::model::name::{AgentId, Name};
 use crate::model::team::{Member, Team};
 use crate::os::clock;
 use crate::os::own::path_with_own_folder;
+use crate::os::tree::Tree;
 use crate::sandbox::{Mode, Policy};
 use crate::store::{Home, TeamDir, launcher_env, reach};
+
+/// Marks what the hooks of a lead start with that lead's life: one that was killed leaves it to whoever comes next.
+const OF_VARIABLE: &str = "CREWMUX_HOOK_OF";
 
 /// Whom it is about.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +39,14 @@ pub struct Call {
     pub(super) policy: Policy,
     /// Where its folder of temporary files is made, if it is confined.
     pub(super) tmp_in: PathBuf,
+}
+
+/// What is left of the hooks of a lead that is gone, to be ended. `None` where the team has none. Those of a teammate end
+/// with its life.
+#[must_use]
+pub fn left_of(team: &Team) -> Option<Tree> {
+    let any = team.settings.hooks.run.keys().any(|kind| kind.is_the_leads());
+    any.then(|| Tree::marked(OF_VARIABLE, team.lead_life))
 }
 
 /// The team's hook of this kind, ready to run; `None` where it has none. `facts` are what it is told besides who it is about.
@@ -114,6 +126,9 @@ fn env(home: &Home, team: &Team, kind: HookKind, about: About<'_>) -> Vec<(OsStr
     set("CREWMUX_TEAM", team.name.as_str().into());
     set("CREWMUX_LEAD_LIFE", team.lead_life.to_string().into());
     set("CREWMUX_HOOK", kind.as_str().into());
+    if kind.is_the_leads() {
+        set(OF_VARIABLE, team.lead_life.to_string().into());
+    }
     match about {
         About::Operator => {
             set("CREWMUX_MEMBER", Name::operator().as_str().into());

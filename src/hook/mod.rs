@@ -6,5 +6,5 @@ mod call;
 mod run;
 mod slots;
 
-pub use call::{About, Call, call};
+pub use call::{About, Call, call, left_of};
 pub use slots::Slots;

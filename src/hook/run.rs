@@ -45,7 +45,7 @@ impl Call {
             Ok(started) => started,
             Err(error) => return Said::Failed(error.to_string()),
         };
-        let mut tree = TreeGuard::new(Tree { root: started.id, mark });
+        let mut tree = TreeGuard::new(Tree { root: Some(started.id), mark });
         let (mut child, kept) = (started.child, started.kept);
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let mut said = Vec::new();

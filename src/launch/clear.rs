@@ -5,26 +5,31 @@ use std::time::Duration;
 
 use super::{of_tmux, runtime};
 use crate::act::ActError;
+use crate::hook;
 use crate::lead::bury_unread;
 use crate::model::name::Name;
 use crate::model::team::{Member, Team};
-use crate::os::life::{LifeMark, end_life};
+use crate::os::life::{LIFE_VARIABLE, LifeMark, end_life};
 use crate::os::process::{self, ProcessId};
 use crate::store::{Home, StateLog, StoreError, TeamDir, lease, mailbox, roster};
 use crate::tmux::Tmux;
 use crate::worktree::{Kept, sweep};
 
-/// Ends every recorded life of the team. Who could not be ended is named.
+/// Ends every recorded life of the team, and what hooks of its lead left. Who could not be ended is named.
 pub(super) fn end_lives(dir: &TeamDir, team: &Team, grace: Duration) -> Result<(), ActError> {
     let marks: Vec<(Name, LifeMark)> =
         team.teammates().chain(&team.reserved).filter_map(|m| Some((m.name.clone(), mark(dir, team, m)?))).collect();
     // Each waits for its own processes: together they take one grace, not one each.
     let left: Vec<(Name, Vec<ProcessId>)> = std::thread::scope(|scope| {
+        let hooks = hook::left_of(team).map(|tree| scope.spawn(move || tree.end(grace)));
         let ends: Vec<_> = marks
             .iter()
             .map(|(name, mark)| (name, scope.spawn(move || end_life(mark, &[std::process::id()], grace))))
             .collect();
-        ends.into_iter().map(|(name, end)| (name.clone(), end.join().map(|r| r.left).unwrap_or_default())).collect()
+        let of_hooks = hooks.map(|end| (Name::lead(), end.join().map(|(_, left)| left).unwrap_or_default()));
+        let of_lives =
+            ends.into_iter().map(|(name, end)| (name.clone(), end.join().map(|r| r.left).unwrap_or_default()));
+        of_lives.chain(of_hooks).collect()
     });
     let stuck: Vec<String> = left
         .into_iter()
@@ -72,18 +77,28 @@ pub(super) fn close_tmux(team: &Team) -> Result<Option<String>, ActError> {
         }
         let recorded: Vec<(String, u32)> =
             team.members.iter().chain(&team.reserved).filter_map(|m| Some((m.pane_id.clone()?, m.pid?))).collect();
-        let others = match tmux.panes().await {
+        let others: Vec<_> = match tmux.panes().await {
             Ok(panes) => panes.into_iter().filter(|p| !recorded.contains(&(p.id.clone(), p.pid))).collect(),
             // A server that does not answer holds nothing that could be asked about.
             Err(_) => Vec::new(),
         };
-        // A pane whose recorded program is gone and in which nothing else was started is still ours.
-        let foreign: Vec<_> = others.into_iter().filter(|p| !p.dead).collect();
+        // A pane whose recorded program is gone and in which nothing else was started is still ours, and one that came up
+        // when its lead could not write it down any more.
+        let (stray, foreign): (Vec<_>, Vec<_>) =
+            others.into_iter().filter(|p| !p.dead).partition(|p| stray(p.pid).is_some());
+        let late: Vec<LifeMark> = stray.iter().filter_map(|p| self::stray(p.pid)).collect();
+        let ours: Vec<(String, u32)> = recorded.into_iter().chain(stray.into_iter().map(|p| (p.id, p.pid))).collect();
+        let closed = match foreign.is_empty() {
+            true => tmux.kill_server(pid).await.map_err(|e| of_tmux("end the team's tmux server", &e)),
+            false => tmux.close_panes(&ours).await.map_err(|e| of_tmux("close the team's panes", &e)),
+        };
+        for mark in &late {
+            let _ = end_life(mark, &[std::process::id()], Duration::from_secs(1));
+        }
+        closed?;
         if foreign.is_empty() {
-            tmux.kill_server(pid).await.map_err(|e| of_tmux("end the team's tmux server", &e))?;
             return Ok(None);
         }
-        tmux.close_panes(&recorded).await.map_err(|e| of_tmux("close the team's panes", &e))?;
         let ids: Vec<String> = foreign.into_iter().map(|p| p.id).collect();
         Ok(Some(format!(
             "panes that are not the team's are left: {} (on the server {})",
@@ -91,6 +106,14 @@ pub(super) fn close_tmux(team: &Team) -> Result<Option<String>, ActError> {
             team.tmux.socket
         )))
     })
+}
+
+/// The life that a pane's process was started for. On a team's own server only its leads give a pane such a mark: what a
+/// person opens there has that of the server.
+fn stray(pid: u32) -> Option<LifeMark> {
+    let life = process::environ_value(pid, LIFE_VARIABLE)?.to_str()?.parse().ok()?;
+    let teammate = process::stat(pid).ok().map(|stat| stat.id());
+    Some(LifeMark { teammate, life, boot_id: process::boot_id() })
 }
 
 /// Closes every journal, so that no late writer is told that its words arrived.

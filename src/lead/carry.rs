@@ -151,7 +151,8 @@ impl Process {
         let lead_pane = self.lead.team.member(&Name::lead()).and_then(|m| m.pane_id.clone());
         let endings: Vec<_> = jobs.iter().map(|(s, _)| self.ending(&s.name, s.life)).collect();
         let told = self.told.clone();
-        tokio::spawn(async move {
+        let lives: Vec<_> = jobs.iter().map(|(s, _)| (s.name.clone(), s.life)).collect();
+        let work = tokio::spawn(async move {
             let lead_window = match &lead_pane {
                 Some(id) => tmux.pane(id).await.ok().flatten().map(|p| p.window_id),
                 None => None,
@@ -190,6 +191,14 @@ impl Process {
                     Err(error) => Event::PaneFailed { name: start.name, life: start.life, error },
                 };
                 let _ = told.send(event);
+            }
+        });
+        // The end of each waits for word of its pane, so there is word in any case.
+        let told = self.told.clone();
+        tokio::spawn(async move {
+            let Err(error) = work.await else { return };
+            for (name, life) in lives {
+                let _ = told.send(Event::PaneFailed { name, life, error: error.to_string() });
             }
         });
     }

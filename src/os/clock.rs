@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use uuid::Uuid;
 
+use super::fault;
 use crate::model::id::{Life, MessageId, RequestId, SegmentId, SpawnId};
 use crate::model::time::Timestamp;
 
@@ -11,7 +12,7 @@ use crate::model::time::Timestamp;
 #[must_use]
 pub fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+    Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX).saturating_add(fault::clock_error()))
 }
 
 /// A message's id, ordered by time.

@@ -3,6 +3,7 @@
 //! Never knows what a team, a member or a message is: only pids, file descriptors and the mark of a life.
 
 pub mod clock;
+pub mod fault;
 pub mod late_close;
 pub mod life;
 pub mod log_file;

@@ -26,13 +26,19 @@ const MAX_HANDLES: usize = 256;
 /// A program and how to know what it started.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// Leads a session of its own.
-    pub root: ProcessId,
+    /// Leads a session of its own. `None`: nobody knows it any more, and the mark has to do.
+    pub root: Option<ProcessId>,
     /// A variable of its environment, with a value that nothing else has.
     pub mark: (String, String),
 }
 
 impl Tree {
+    /// What carries a mark, whoever started it, and what descends from that.
+    #[must_use]
+    pub fn marked(name: &str, value: impl ToString) -> Self {
+        Self { root: None, mark: (name.to_owned(), value.to_string()) }
+    }
+
     /// Ends all of it: asks (TERM) and waits for `grace`, if there is any, then kills. Blocks; call it through
     /// `spawn_blocking`. How many there were beside the root, and those that could not be ended.
     #[must_use]
@@ -56,8 +62,8 @@ impl Tree {
             }
             wait_for_all(&found, ROUND);
         };
-        known.remove(&self.root);
-        (known.len(), left)
+        let beside = known.iter().filter(|id| Some(**id) != self.root).count();
+        (beside, left)
     }
 
     /// Stops all, so that killing one does not race with another that forks.
@@ -90,16 +96,17 @@ impl Tree {
 
     fn find(&self, known: &HashSet<ProcessId>) -> Vec<ProcessId> {
         // While a session has members the kernel does not give its number away.
-        let session = process::stat(self.root.pid).map_or(true, |stat| stat.start_time == self.root.start_time);
+        let session = self.root.filter(|root| process::stat(root.pid).map_or(true, |s| s.start_time == root.start_time));
+        let since = self.root.map_or(0, |root| root.start_time);
         let me = std::process::id();
         let running: HashMap<u32, Stat> = process::all()
-            .filter(|s| s.pid > 1 && s.pid != me && s.start_time >= self.root.start_time)
+            .filter(|s| s.pid > 1 && s.pid != me && s.start_time >= since)
             .filter(|s| !s.is_kernel_thread() && !s.has_ended())
             .map(|stat| (stat.pid, stat))
             .collect();
         let own = |s: &Stat| {
-            s.id() == self.root
-                || (session && s.session == self.root.pid)
+            Some(s.id()) == self.root
+                || session.is_some_and(|root| s.session == root.pid)
                 || known.contains(&s.id())
                 || self.has_mark(s)
         };

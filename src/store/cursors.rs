@@ -57,13 +57,30 @@ const LOOKS: usize = 3;
 /// Reads a member's cursors. Where there are none, or none that can be read, nothing was handed over yet: ids decide.
 pub fn read(dir: &MemberDir) -> Result<Cursors> {
     for _ in 0..LOOKS {
-        match document::read_json(&dir.cursors()) {
-            Ok(found) => return Ok(found.unwrap_or_default()),
-            Err(StoreError::Invalid { .. }) => {}
-            Err(e) => return Err(e),
+        if let Some(found) = look(dir)? {
+            return Ok(found);
         }
     }
-    Ok(Cursors::default())
+    // A reader that is put to sleep again and again finds it being written each time; under the lock nobody writes.
+    let mut lock = LockFile::new(lock::sidecar(&dir.cursors()));
+    match lock.lock(lock::WAIT) {
+        Ok(()) => {
+            let found = look(dir);
+            lock.unlock();
+            Ok(found?.unwrap_or_default())
+        }
+        // Who may not write there may read all the same.
+        Err(_) => Ok(look(dir)?.unwrap_or_default()),
+    }
+}
+
+/// `None`: it cannot be read, be it that somebody is writing it at this moment.
+fn look(dir: &MemberDir) -> Result<Option<Cursors>> {
+    match document::read_json(&dir.cursors()) {
+        Ok(found) => Ok(Some(found.unwrap_or_default())),
+        Err(StoreError::Invalid { .. }) => Ok(None),
+        Err(e) => Err(e),
+    }
 }
 
 /// The file in the hands of one who writes one lane of it. The other lane may be another's (of the lead's mailbox the
@@ -100,7 +117,7 @@ impl CursorFile {
         };
         let mut all = match self.last.take() {
             Some((known, all)) if known == now => all,
-            _ => read(&self.dir)?,
+            _ => look(&self.dir)?.unwrap_or_default(),
         };
         if all.v > VERSION {
             return Err(StoreError::Newer { path: self.path.clone(), found: all.v, known: VERSION });

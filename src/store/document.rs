@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 
 use super::error::{Result, StoreError};
 use super::files;
+use crate::os::fault;
 
 /// Whether a replaced document must survive a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +42,9 @@ pub fn replace_json<T: Serialize + ?Sized>(path: &Path, document: &T, sync: Sync
 /// [`replace_json`] for what is not JSON.
 pub fn replace_bytes(path: &Path, bytes: &[u8], sync: Sync) -> Result<()> {
     let temp = temp_beside(path);
-    let written = write_new(&temp, bytes, sync)
-        .and_then(|()| fs::rename(&temp, path).map_err(|e| StoreError::io("replace", path, e)));
+    let rename = || fault::step("rename", path, || fs::rename(&temp, path));
+    let written =
+        write_new(&temp, path, bytes, sync).and_then(|()| rename().map_err(|e| StoreError::io("replace", path, e)));
     if let Err(error) = written {
         // What could not be written whole is of no use to anyone.
         let _ = fs::remove_file(&temp);
@@ -102,7 +104,7 @@ fn swap(path: &Path, spare: &Path, bytes: &mut Vec<u8>) -> Result<bool> {
         bytes.resize(size - 1, b' ');
         bytes.push(b'\n');
     }
-    file.write_all_at(bytes, 0).map_err(|e| StoreError::io("write to", spare, e))?;
+    fault::step("write", path, || file.write_all_at(bytes, 0)).map_err(|e| StoreError::io("write to", spare, e))?;
     match rustix::fs::renameat_with(CWD, spare, CWD, path, RenameFlags::EXCHANGE) {
         Ok(()) => Ok(true),
         // The first of its life.
@@ -118,11 +120,17 @@ fn spare_beside(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.spare"))
 }
 
-fn write_new(temp: &Path, bytes: &[u8], sync: Sync) -> Result<()> {
+/// `path`: what the file is to become.
+fn write_new(temp: &Path, path: &Path, bytes: &[u8], sync: Sync) -> Result<()> {
     let mut file = files::create_new(temp).map_err(|e| StoreError::open(temp, e))?;
-    file.write_all(bytes).map_err(|e| StoreError::io("write to", temp, e))?;
+    // What was not taken at once is offered again.
+    let taken = match fault::write(&file, path, bytes) {
+        Err(e) if e.kind() == io::ErrorKind::Interrupted => 0,
+        taken => taken.map_err(|e| StoreError::io("write to", temp, e))?,
+    };
+    file.write_all(&bytes[taken..]).map_err(|e| StoreError::io("write to", temp, e))?;
     if sync == Sync::Durable {
-        file.sync_all().map_err(|e| StoreError::io("sync", temp, e))?;
+        fault::step("sync", path, || file.sync_all()).map_err(|e| StoreError::io("sync", temp, e))?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{Result, StoreError};
 use super::{files, lock};
 use crate::model::id::Life;
+use crate::os::fault;
 use crate::os::process::{self, ProcessId};
 
 /// How long taking a lease is retried: the one before may be ending, or someone may be asking.
@@ -54,7 +55,7 @@ impl Lease {
         line.push(b'\n');
         file.set_len(0)
             .and_then(|()| file.seek(SeekFrom::Start(0)))
-            .and_then(|_| file.write_all(&line))
+            .and_then(|_| fault::step("write", path, || file.write_all(&line)))
             .map_err(|e| StoreError::io("write to", path, e))?;
         Ok(Self { path: path.to_owned(), text: text.clone(), _file: file })
     }

@@ -1,7 +1,7 @@
 //! A journal while its lock is held: the only thing that writes one.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Arc, MutexGuard};
@@ -14,7 +14,7 @@ use super::repair::{self, Last};
 use super::{files, record, segment};
 use crate::model::id::MessageId;
 use crate::model::time::Timestamp;
-use crate::os::clock;
+use crate::os::{clock, fault};
 
 /// How far back an id is looked for, in bytes.
 pub const ID_WINDOW: u64 = 4 * 1024 * 1024;
@@ -229,7 +229,7 @@ impl<'a> LockedJournal<'a> {
         self.end_torn_tail()?;
         self.before = Some(self.last()?);
         let old = segment::next_name(self.path)?;
-        fs::rename(self.path, &old).map_err(|e| self.failed("rotate", e))?;
+        fault::step("rename", self.path, || fs::rename(self.path, &old)).map_err(|e| self.failed("rotate", e))?;
         self.slot.open = None;
         self.new_names = true;
         Ok(true)
@@ -273,7 +273,7 @@ impl<'a> LockedJournal<'a> {
             return Ok(());
         }
         for file in written {
-            file.sync_data().map_err(|e| StoreError::io("sync", path, e))?;
+            fault::step("sync", path, || file.sync_data()).map_err(|e| StoreError::io("sync", path, e))?;
         }
         match path.parent() {
             Some(dir) if new_names => files::sync_dir(dir),
@@ -296,7 +296,7 @@ impl Drop for LockedJournal<'_> {
 fn write_whole(path: &Path, open: &mut Open, bytes: &[u8]) -> Result<()> {
     let failed = |error| StoreError::io("write to", path, error);
     let outcome = loop {
-        match (&*open.file).write(bytes) {
+        match fault::write(&open.file, path, bytes) {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Ok(n) if n < bytes.len() => {
                 let text = format!("only {n} of {} bytes were taken; is the disk full?", bytes.len());

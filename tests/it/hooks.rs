@@ -293,3 +293,27 @@ fn the_last_hooks_of_a_team_run_to_their_end() {
     crew.ok(&["down"]);
     assert_eq!(crew.read("last.hand").trim(), "over");
 }
+
+#[test]
+fn what_a_hook_of_a_killed_lead_left_is_ended_by_whoever_comes_next() {
+    let crew = Crew::new();
+    let left = "#!/bin/sh\ncat >/dev/null\nsetsid sleep 1000 &\necho $! >\"$HOME/left.part\"\nmv \"$HOME/left.part\" \"$HOME/left\"\n\
+                sleep 1000\n";
+    crew.script("left.sh", left);
+    let spec = "v = 1\nname = \"left\"\n[hooks]\nmember_exited = [\"./left.sh\"]\n".to_owned();
+    crew.up(&(spec + &crew.puppet("hand") + &crew.puppet("other")));
+    for (member, next) in
+        [("hand", &["up", "--resume", "left"][..]), ("other", &["down", "--team", "left", "--force"])]
+    {
+        let _ = std::fs::remove_file(crew.dir().join("left"));
+        crew.ok(&["stop", member]);
+        let pid: u32 = crew.awaits("left").trim().parse().expect("a pid");
+        let lead = crew.entry("left", "team-lead")["pid"].as_u64().expect("a pid");
+        kill(u32::try_from(lead).expect("a pid"), "KILL");
+        until("the lead is gone", || crew.json(&["status", "--team", "left"])["lead"]["alive"] == false);
+        assert!(lives(pid), "nobody was there to end it");
+        crew.ok(next);
+        assert!(!lives(pid), "left by the hook that is about {member}");
+    }
+    until("nothing is left", || with_environment("CREWMUX_HOME", crew.home().to_str().expect("plain")).is_empty());
+}

@@ -54,7 +54,7 @@ impl Program {
                 *words = crate::agent::tools::last_part(&words, LAST_WORDS).to_owned();
             }
         });
-        let tree = TreeGuard::new(Tree { root: kept.id(), mark });
+        let tree = TreeGuard::new(Tree { root: Some(kept.id()), mark });
         Ok((Self { tree, words, listening, child, _kept: kept }, out, input))
     }
 

@@ -72,7 +72,7 @@ impl Shell {
         }
         env.push((MARK.into(), mark.1.clone().into()));
         let child = spawn_with_pipes(&Program { argv, cwd: here.cwd, env }).map_err(|e| e.to_string())?;
-        let tree = TreeGuard::new(Tree { root: child.id, mark });
+        let tree = TreeGuard::new(Tree { root: Some(child.id), mark });
         Ok(Self { child, tree })
     }
 

@@ -48,7 +48,8 @@ impl Lead {
         out: &mut Vec<Effect>,
     ) {
         let Some(seat) = self.seats.get_mut(name) else { return };
-        if seat.life != life || matches!(seat.phase, Phase::Out | Phase::Waiting { .. }) {
+        // One that was looked for while it is being made is ended again as soon as it is there.
+        if seat.life != life || seat.making || matches!(seat.phase, Phase::Out | Phase::Waiting { .. }) {
             return;
         }
         if self.ledger.open_for(name, RequestKind::Shutdown).is_some_and(|r| r.life == Some(life)) {

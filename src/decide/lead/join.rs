@@ -65,6 +65,7 @@ impl Lead {
             seat.planning = planning;
             seat.why = None;
             seat.forced = false;
+            seat.making = true;
             seat.placed = false;
             seat.lost_terminal = false;
             seat.stop_by = None;
@@ -172,7 +173,10 @@ impl Lead {
     ) {
         // A pane that comes up when its life is not wanted any more goes again. One whose life is still being
         // ended closes when that is done.
-        let phase = self.seats.get(name).filter(|seat| seat.life == life).map(|seat| seat.phase);
+        let phase = self.seats.get_mut(name).filter(|seat| seat.life == life).map(|seat| {
+            seat.making = false;
+            seat.phase
+        });
         if matches!(phase, None | Some(Phase::Ending | Phase::Waiting { .. } | Phase::Out)) {
             match phase {
                 Some(_) => self.end_late(name, out),
@@ -200,7 +204,7 @@ impl Lead {
     }
 
     /// The seat's life turns out to run after it was taken for ended. The next one starts when it is gone.
-    fn end_late(&mut self, name: &Name, out: &mut Vec<Effect>) {
+    pub(super) fn end_late(&mut self, name: &Name, out: &mut Vec<Effect>) {
         let Some(seat) = self.seats.get_mut(name) else { return };
         if matches!(seat.phase, Phase::Waiting { .. }) {
             seat.phase = Phase::Ending;
@@ -210,10 +214,8 @@ impl Lead {
     }
 
     pub(super) fn pane_failed(&mut self, name: &Name, life: Life, error: &str, now: Timestamp, out: &mut Vec<Effect>) {
-        let Some(seat) = self.seats.get(name).filter(|seat| seat.life == life) else { return };
-        if matches!(seat.phase, Phase::Out | Phase::Waiting { .. }) {
-            return;
-        }
+        let Some(seat) = self.seats.get_mut(name).filter(|seat| seat.life == life && seat.making) else { return };
+        seat.making = false;
         let exit = super::ending::exit_of(life, "no pane", now);
         self.life_ended(name, life, exit, error, &[], now, out);
     }
@@ -394,6 +396,7 @@ impl Seat {
             stop_by: None,
             why: None,
             forced: false,
+            making: false,
             placed: false,
             lost_terminal: false,
             planning,

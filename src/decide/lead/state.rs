@@ -192,6 +192,9 @@ pub struct Seat {
     pub why: Option<Why>,
     /// It did not go by itself.
     pub forced: bool,
+    /// Its work tree or its pane is being made. A look for its processes finds none yet, so its end is believed only
+    /// after whoever makes them has told how that went.
+    pub making: bool,
     /// tmux told of this life's pane. A hello may be quicker than that.
     pub placed: bool,
     /// Its pane went with the tmux server, which nobody meant as a stop.

@@ -24,7 +24,13 @@ impl Lead {
         now: Timestamp,
         out: &mut Vec<Effect>,
     ) {
-        let wanted = self.seats.get(name).is_some_and(|s| s.life == life && s.phase == Phase::Preparing);
+        let making = self.seats.get_mut(name).filter(|s| s.life == life && s.making);
+        let wanted = making.as_ref().is_some_and(|s| s.phase == Phase::Preparing);
+        if let (false, Some(seat)) = (wanted, making) {
+            // What works in it, such as its setup, was begun after the look for what is to be ended.
+            seat.making = false;
+            return self.end_late(name, out);
+        }
         if !wanted {
             // It was ended meanwhile. Whoever came after it in that place settles or uses the tree by himself.
             if self.seats.get(name).is_none_or(|s| s.phase == Phase::Out) {
@@ -46,7 +52,8 @@ impl Lead {
     }
 
     pub(super) fn tree_failed(&mut self, name: &Name, life: Life, error: &str, now: Timestamp, out: &mut Vec<Effect>) {
-        if self.seats.get(name).is_some_and(|s| s.life == life && s.phase == Phase::Preparing) {
+        if let Some(seat) = self.seats.get_mut(name).filter(|s| s.life == life && s.making) {
+            seat.making = false;
             let exit = super::ending::exit_of(life, "no work tree", now);
             self.life_ended(name, life, exit, error, &[], now, out);
         }

@@ -222,9 +222,11 @@ fn a_pane_that_comes_after_its_life_was_stopped_is_ended_and_closed() {
     let stop = world.stop("a");
     let life = world.life("a");
     world.ends_of("a", life, "killed", None);
-    assert_eq!(world.code(stop), Some(0));
+    assert_eq!(world.code(stop), None, "nobody was found, since nobody was there yet");
     world.pane_of("a", life);
     assert_eq!(world.ending(), [("a".to_owned(), life)]);
+    world.ends_of("a", life, "killed", None);
+    assert_eq!((world.code(stop), world.phase("a")), (Some(0), Some(Phase::Out)));
     assert_eq!(world.closed(), ["%2"]);
 }
 
@@ -235,7 +237,7 @@ fn a_pane_that_comes_between_two_lives_is_ended() {
     world.later(500);
     let late = world.life("a");
     world.later(30_000);
-    world.ends("a", "killed", None);
+    world.step(Event::PaneFailed { name: name("a"), life: late, error: "no answer".to_owned() });
     assert!(matches!(world.phase("a"), Some(Phase::Waiting { .. })));
     world.pane_of("a", late);
     assert_eq!(world.ending(), [("a".to_owned(), late)]);
@@ -256,8 +258,9 @@ fn a_pane_that_fails_after_its_life_was_stopped_starts_nothing() {
     world.stop("a");
     let life = world.life("a");
     world.ends("a", "killed", None);
+    assert_eq!(world.phase("a"), Some(Phase::Ending));
     world.step(Event::PaneFailed { name: name("a"), life, error: "no server".to_owned() });
-    assert!(world.last.is_empty());
+    assert_eq!(world.phase("a"), Some(Phase::Out));
     world.later(60_000);
     assert!(world.launched().is_empty());
 }

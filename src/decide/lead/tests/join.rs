@@ -246,3 +246,59 @@ fn f30_f18_members_have_no_word_in_who_starts_and_ends() {
         assert_eq!(world.last.len(), 1);
     }
 }
+
+#[test]
+fn f24_a_launch_is_undone_only_when_panes_that_were_under_way_are_gone_too() {
+    let mut world = World::of(team(vec![with("a", |s| s.isolation = Isolation::Worktree), spec("b")]));
+    let (a, b) = (world.life("a"), world.life("b"));
+    world.step(Event::TreeFailed { name: name("a"), life: a, error: "no repository".to_owned() });
+    assert_eq!(world.ending(), [("b".to_owned(), b)]);
+    world.ends_of("b", b, "killed", None);
+    assert_eq!(world.finished(), None, "its pane is still being made");
+    world.pane_of("b", b);
+    assert_eq!(world.ending(), [("b".to_owned(), b)], "now it can be found");
+    world.ends_of("b", b, "killed", None);
+    assert!(matches!(world.finished(), Some(Finish::LaunchFailed(why)) if why.contains("no repository")));
+}
+
+#[test]
+fn f24_a_launch_is_undone_only_when_trees_that_were_under_way_are_done_too() {
+    for made in [true, false] {
+        let mut world = World::of(team(vec![with("a", |s| s.isolation = Isolation::Worktree), spec("b")]));
+        let (a, b) = (world.life("a"), world.life("b"));
+        world.step(Event::PaneFailed { name: name("b"), life: b, error: "no space".to_owned() });
+        assert_eq!(world.ending(), [("a".to_owned(), a)]);
+        world.ends_of("a", a, "killed", None);
+        assert_eq!(world.finished(), None, "git is still at work");
+        if made {
+            let tree = Box::new(tree_of("a"));
+            world.step(Event::TreeReady { name: name("a"), life: a, tree, reused: false });
+            assert_eq!(world.ending(), [("a".to_owned(), a)], "its setup may have begun since");
+            assert!(world.launched().is_empty());
+            world.ends_of("a", a, "killed", None);
+        } else {
+            world.step(Event::TreeFailed { name: name("a"), life: a, error: "ended".to_owned() });
+        }
+        let settled = world.last.iter().filter(|e| matches!(e, Effect::SettleTree { .. })).count();
+        assert_eq!(settled, 1);
+        assert!(matches!(world.finished(), Some(Finish::LaunchFailed(why)) if why.contains("no space")));
+    }
+}
+
+#[test]
+fn a_stop_of_one_whose_pane_is_under_way_is_answered_when_it_is_gone() {
+    let mut world = World::up(&["a"]);
+    let spawn = world.spawn("b", "b");
+    let stop = world.stop("b");
+    let life = world.life("b");
+    world.ends_of("b", life, "killed", None);
+    assert_eq!((world.code(spawn), world.code(stop)), (None, None));
+    world.hello_of("b", life);
+    world.ends_of("b", life, "stopped", None);
+    assert_eq!(world.code(stop), None, "tmux has not told yet, and may be slow to");
+    world.pane_of("b", life);
+    world.ends_of("b", life, "stopped", None);
+    assert_eq!((world.code(spawn), world.code(stop)), (Some(1), Some(0)));
+    assert_eq!(world.closed(), ["%2"]);
+    assert_eq!(world.phase("b"), None);
+}

@@ -18,9 +18,10 @@ use crate::model::id::{Life, MessageId, RequestId, SpawnId};
 use crate::model::message::{Body, Message};
 use crate::model::name::{AgentId, Name};
 use crate::model::request::{Request, RequestState};
-use crate::model::spec::{MemberSpec, Restart};
+use crate::model::spec::{Isolation, MemberSpec, Restart};
 use crate::model::team::{Exit, Member, Settings, Team, TmuxPlace};
 use crate::model::time::Timestamp;
+use crate::model::tree::Tree;
 
 pub fn name(text: &str) -> Name {
     Name::parse_any(text).unwrap()
@@ -377,6 +378,20 @@ pub fn with(text: &str, change: impl FnOnce(&mut MemberSpec)) -> MemberSpec {
     let mut spec = spec(text);
     change(&mut spec);
     spec
+}
+
+pub fn tree_of(who: &str) -> Tree {
+    let path = format!("/trees/{who}");
+    let common = "/repo/.git".to_owned();
+    Tree {
+        cwd: path.clone(),
+        branch: format!("crewmux/t/{who}"),
+        base: "0".to_owned(),
+        repo: "/repo".to_owned(),
+        git_dir: format!("{common}/worktrees/main"),
+        common_dir: common,
+        path,
+    }
 }
 
 pub fn restarting(text: &str, restart: Restart) -> MemberSpec {
