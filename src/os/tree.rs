@@ -96,7 +96,8 @@ impl Tree {
 
     fn find(&self, known: &HashSet<ProcessId>) -> Vec<ProcessId> {
         // While a session has members the kernel does not give its number away.
-        let session = self.root.filter(|root| process::stat(root.pid).map_or(true, |s| s.start_time == root.start_time));
+        let session =
+            self.root.filter(|root| process::stat(root.pid).map_or(true, |s| s.start_time == root.start_time));
         let since = self.root.map_or(0, |root| root.start_time);
         let me = std::process::id();
         let running: HashMap<u32, Stat> = process::all()

@@ -302,8 +302,7 @@ fn what_a_hook_of_a_killed_lead_left_is_ended_by_whoever_comes_next() {
     crew.script("left.sh", left);
     let spec = "v = 1\nname = \"left\"\n[hooks]\nmember_exited = [\"./left.sh\"]\n".to_owned();
     crew.up(&(spec + &crew.puppet("hand") + &crew.puppet("other")));
-    for (member, next) in
-        [("hand", &["up", "--resume", "left"][..]), ("other", &["down", "--team", "left", "--force"])]
+    for (member, next) in [("hand", &["up", "--resume", "left"][..]), ("other", &["down", "--team", "left", "--force"])]
     {
         let _ = std::fs::remove_file(crew.dir().join("left"));
         crew.ok(&["stop", member]);
