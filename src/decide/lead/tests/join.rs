@@ -51,6 +51,7 @@ fn f24_one_that_dies_undoes_the_launch_and_is_named_with_its_last_lines() {
     assert_eq!(ending, ["a", "c"], "the others are undone");
     assert_eq!(world.finished(), None, "not before they are gone");
     world.ends("a", "stopped", None);
+    world.pane("c");
     world.hello("c");
     assert!(world.told("c").is_empty(), "too late to be welcomed");
     world.ends("c", "killed", None);
@@ -162,6 +163,7 @@ fn f24_a_maker_that_goes_during_the_launch_undoes_it() {
     world.starts("a");
     world.step(Event::MakerGone);
     assert_eq!(world.ending().len(), 2);
+    world.pane("b");
     world.hello("b");
     assert!(!world.lead.team.launched);
     world.ends("a", "stopped", None);
@@ -208,6 +210,7 @@ fn a_stop_or_shutdown_of_one_that_is_joining_undoes_the_spawn_and_is_answered() 
         let mut world = World::up(&["a"]);
         world.ends("a", "exited", Some(0));
         let spawn = world.spawn("b", "b");
+        world.pane("b");
         let asked = if all { world.shutdown(None) } else { world.stop("b") };
         world.ends("b", "stopped", None);
         assert_eq!((world.code(spawn), world.code(asked)), (Some(1), Some(0)));
