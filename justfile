@@ -24,5 +24,9 @@ bench *arguments:
 sim seeds="10000":
     SIM_SEEDS={{ seeds }} cargo test --locked --lib sim::whatever -- --nocapture
 
+# every fault that tests set on purpose, the long list too
+faults:
+    cargo nextest run --locked --test it --run-ignored all -E 'test(/^faults::/)'
+
 fmt:
     cargo fmt --all

@@ -1,6 +1,10 @@
 //! Carrying out what the lead decided, in order.
 
+use std::collections::VecDeque;
+use std::time::Duration;
+
 use serde_json::json;
+use tokio::time::Instant;
 
 use super::panes::teammate_pane;
 use super::run::Process;
@@ -16,43 +20,45 @@ use crate::tmux::{Pane, PaneSpec};
 const DEAD_BYTES: u64 = 64 * 1024 * 1024;
 /// … and so many older ones stay.
 const DEAD_KEPT: usize = 4;
+/// After this the disk is asked again to take what it refused.
+const AGAIN: Duration = Duration::from_millis(500);
 
 impl Process {
     /// Carries out whatever has been decided, and what follows from it, until nothing is left.
     pub(super) async fn settle(&mut self) {
-        while !self.pending.is_empty() {
+        if self.again.is_some_and(|at| Instant::now() < at) {
+            return;
+        }
+        self.again = None;
+        while !self.pending.is_empty() && self.again.is_none() {
             let effects = std::mem::take(&mut self.pending);
             self.carry(effects).await;
         }
-        self.save();
-        self.mail_is_done();
+        if self.again.is_none() && self.save() {
+            self.held_up = false;
+            self.mail_is_done();
+        }
     }
 
+    /// Carries out what was decided, in order. What the disk refuses is tried again a moment later, and all that follows
+    /// waits for it: nobody is told of what is not on disk.
     pub(super) async fn carry(&mut self, effects: Vec<Effect>) {
-        for effect in effects {
+        let mut effects = VecDeque::from(effects);
+        while let Some(effect) = effects.pop_front() {
+            if !self.on_disk(&effect) {
+                effects.push_front(effect);
+                effects.extend(std::mem::take(&mut self.pending));
+                self.pending = effects.into();
+                return;
+            }
             match effect {
                 Effect::SaveTeam => self.roster_dirty = true,
                 Effect::Log(record) => self.log(&record),
-                Effect::Ledger(record) => {
-                    let kept = self.ledger.update(|_, _| Ok::<_, std::convert::Infallible>(((), vec![record])));
-                    if let Err(error) = kept {
-                        self.trouble("write the ledger", &error);
-                    }
-                }
-                Effect::Mail { to, id, body } => {
-                    // What is told must be true on disk first.
-                    self.save();
-                    self.mail(&to, id, &body);
-                }
+                Effect::Ledger(_) => {}
+                Effect::Mail { to, id, body } => self.mail(&to, id, &body),
                 Effect::WritePlan { id, text } => self.write_plan(id, &text),
-                Effect::Launch(starts) => {
-                    self.save();
-                    self.launch(starts);
-                }
-                Effect::MakeTree { name, life } => {
-                    self.save();
-                    self.make_tree(&name, life);
-                }
+                Effect::Launch(starts) => self.launch(starts),
+                Effect::MakeTree { name, life } => self.make_tree(&name, life),
                 Effect::SettleTree { name } => self.settle_tree(&name),
                 Effect::EndLife { name, life, grace } => self.ending(&name, life).end(grace),
                 Effect::ClosePane { pane_id, pid, .. } => {
@@ -79,22 +85,40 @@ impl Process {
                         self.trouble("open a mailbox", &error);
                     }
                 }
-                Effect::Finish(finish) => {
-                    self.save();
-                    self.finish = Some(finish);
-                }
+                Effect::Finish(finish) => self.finish = Some(finish),
             }
         }
     }
 
-    /// One write of the roster for everything that changed since the last.
-    fn save(&mut self) {
-        if !std::mem::take(&mut self.roster_dirty) {
-            return;
+    /// Whether what the effect needs, or is, lies on disk now.
+    fn on_disk(&mut self, effect: &Effect) -> bool {
+        match effect {
+            Effect::Ledger(record) => {
+                let kept = self.ledger.update(|_, _| Ok::<_, std::convert::Infallible>(((), vec![record.clone()])));
+                kept.map_err(|error| self.hold_up("write the ledger", &error)).is_ok()
+            }
+            // What is told must be true on disk first.
+            Effect::Mail { .. } | Effect::Launch(_) | Effect::MakeTree { .. } | Effect::Finish(_) => self.save(),
+            _ => true,
+        }
+    }
+
+    /// One write of the roster for everything that changed since the last. Whether it is written.
+    fn save(&mut self) -> bool {
+        if !self.roster_dirty {
+            return true;
         }
         let team = self.lead.team.clone();
-        if let Err(error) = self.roster.update(|file| *file = team) {
-            self.trouble("write the roster", &error);
+        let written = self.roster.update(|file| *file = team);
+        self.roster_dirty = written.is_err();
+        written.map_err(|error| self.hold_up("write the roster", &error)).is_ok()
+    }
+
+    fn hold_up(&mut self, what: &str, error: &dyn std::fmt::Display) {
+        self.again = Some(Instant::now() + AGAIN);
+        // Said once, however often it is tried.
+        if !std::mem::replace(&mut self.held_up, true) {
+            self.trouble(what, error);
         }
     }
 

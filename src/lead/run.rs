@@ -102,6 +102,9 @@ pub(super) struct Process {
     pub finish: Option<Finish>,
     /// Decided and not carried out yet.
     pub pending: Vec<Effect>,
+    /// The disk refused some of it, which is tried again then.
+    pub again: Option<Instant>,
+    pub held_up: bool,
     /// Some of it was asked for by mail that is not marked as read yet.
     acts_on_mail: bool,
     pub(super) heard: mpsc::UnboundedReceiver<Event>,
@@ -160,6 +163,8 @@ impl Process {
             slots: hook::Slots::default(),
             finish: None,
             pending: Vec::new(),
+            again: None,
+            held_up: false,
             acts_on_mail: false,
             heard,
             watch,
@@ -203,6 +208,7 @@ impl Process {
                     self.step(Event::Tick);
                     self.look();
                 }
+                () = sleep_until(self.again) => {}
                 () = sleep_until(draw) => self.screen.draw(&mut self.desk, &self.lead.team, self.tmux.as_ref()),
             }
         }

@@ -11,6 +11,7 @@ mod cli;
 mod decisions;
 mod docs;
 mod ending;
+mod faults;
 mod hooks;
 mod keyboard;
 mod leads;

@@ -89,6 +89,11 @@ impl Crew {
             .env("LANG", "C.UTF-8")
             .env("TERM", "xterm-256color")
             .stdin(Stdio::null());
+        // A test that sets faults on purpose has made it (`faults/`).
+        let faults = self.dir().join("faults");
+        if faults.is_dir() {
+            command.env("FAULTS_IN_CREWMUX", faults);
+        }
         command
     }
 
