@@ -105,7 +105,7 @@ impl Trial {
             until(&format!("{member} is at work again"), || {
                 let now = self.crew.status("t", member);
                 let up = now["alive"] == true && matches!(now["state"].as_str(), Some("idle" | "busy" | "waiting"));
-                if !up {
+                if now["alive"] == false {
                     // Sooner than its policy would, and also where that has given up.
                     let _ = self.crew.run(&["restart", "--team", "t", member]);
                 }
