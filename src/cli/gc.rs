@@ -10,9 +10,10 @@ use crate::view::leftovers::{self, LeftoverRow};
 
 /// Show what dead teams left over, and remove it
 ///
-/// Lists dead teams, launches that were cut off, processes and tmux servers that outlived their team, and sockets that
-/// nobody listens on. With --yes they go: a dead team's files move to dead/, and what runs is ended if the team's own files
-/// name it by life, pid, start time and boot. Teams that live, changed work trees and what a person opened stay.
+/// Lists dead teams, launches that were cut off, processes and tmux servers that outlived their team, work trees without a
+/// team, and sockets that nobody listens on. With --yes they go: a dead team's files move to dead/, and what runs is ended if
+/// the team's own files name it by life, pid, start time and boot. Teams that live, changed work trees and what a person
+/// opened stay.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -30,6 +31,7 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
         return Err(CommandError::forbidden("a member cannot remove what teams left; the operator can"));
     }
     let found = if args.yes { remove_leftovers(&home)? } else { find_leftovers(&home)? };
+    let failed = found.iter().filter(|item| item.failed).count();
     let rows: Vec<LeftoverRow> = found.into_iter().map(row).collect();
     if globals.json {
         output::json(&rows)?;
@@ -41,7 +43,7 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
             output::note("`crewmux gc --yes` removes what has no reason to stay");
         }
     }
-    match rows.iter().filter(|row| args.yes && row.stays.is_some() && row.kind != "team").count() {
+    match failed {
         0 => Ok(()),
         1 => Err(CommandError::failed("one thing could not be removed")),
         n => Err(CommandError::failed(format!("{n} things could not be removed"))),
@@ -49,13 +51,14 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
 }
 
 fn row(found: Leftover) -> LeftoverRow {
-    let Leftover { kind, team, path, pids, detail, stays, removed } = found;
+    let Leftover { kind, team, path, pids, detail, stays, removed, failed: _ } = found;
     let kind = match kind {
         Kind::DeadTeam => "dead_team",
         Kind::Team => "team",
         Kind::Staging => "staging",
         Kind::Processes => "processes",
         Kind::Server => "server",
+        Kind::Worktree => "worktree",
         Kind::Socket => "socket",
     };
     LeftoverRow { kind, team, path: path.display().to_string(), pids, detail, stays, removed }

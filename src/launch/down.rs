@@ -1,13 +1,14 @@
 //! `down`: the shutdown handshakes, then the lead, the panes and the files.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
+use super::archive::Archive;
 use super::{Hold, clear};
 use crate::act::{ActError, Client, Verb};
 use crate::model::name::Name;
 use crate::os::pidfd::Pidfd;
-use crate::store::{Home, StoreError, TeamDir, lease, roster};
+use crate::store::{Home, TeamDir, lease, roster};
 use crate::worktree::Kept;
 
 /// How to take a team down.
@@ -39,7 +40,8 @@ pub struct Downed {
 ///
 /// # Errors
 /// A member that refuses (1): it and its team go on. Members alive without a lead to ask them (6).
-/// Processes that cannot be ended (1).
+/// Processes that cannot be ended, an archive that cannot be written (1): what is left is done by the next `down`.
+/// Where the archive would lie there is something already (7).
 pub fn down(home: &Home, name: &Name, options: &DownOptions, hold: Option<&Hold>) -> Result<Downed, ActError> {
     let mut client = Client::open(home, name, None)?;
     if !client.is_operator() {
@@ -53,6 +55,7 @@ pub fn down(home: &Home, name: &Name, options: &DownOptions, hold: Option<&Hold>
     if let Some(team) = clear::read(&dir)? {
         roster::check_version(&dir, &team)?;
     }
+    let archive = options.archive.as_ref().map(|folder| Archive::plan(home, folder, name)).transpose()?;
     let asked = match client.desk.lead_alive()? {
         true => ask_everyone(&mut client, options)?,
         false => None,
@@ -80,9 +83,8 @@ pub fn down(home: &Home, name: &Name, options: &DownOptions, hold: Option<&Hold>
         notes.extend(worktrees.iter().map(Kept::said));
     }
     clear::close_files(&dir)?;
-    if let Some(to) = &options.archive {
-        copy_tree(dir.path(), &to.join(name.component()))?;
-        notes.push(format!("archived in {}", to.join(name.component()).display()));
+    if let Some(archive) = &archive {
+        notes.push(format!("archived in {}", archive.write(&dir)?.display()));
     }
     let files = match options.keep_files {
         true => dir.path().to_owned(),
@@ -134,28 +136,6 @@ pub(super) fn end_lead(dir: &TeamDir, grace: Duration) {
     }
     // The lease goes with the process; a look a moment early must not see it held.
     let _ = lease::is_held_by_living(&path);
-}
-
-fn copy_tree(from: &Path, to: &Path) -> Result<(), ActError> {
-    let io = |what, path: &Path| {
-        let path = path.to_owned();
-        move |e| ActError::from(StoreError::io(what, &path, e))
-    };
-    std::fs::create_dir_all(to).map_err(io("make", to))?;
-    for entry in std::fs::read_dir(from).map_err(io("read", from))? {
-        let entry = entry.map_err(io("read", from))?;
-        let (source, target) = (entry.path(), to.join(entry.file_name()));
-        let kind = entry.file_type().map_err(io("look at", &source))?;
-        if kind.is_dir() {
-            copy_tree(&source, &target)?;
-        } else if kind.is_file()
-            && entry.file_name() != "env"
-            && !entry.file_name().to_string_lossy().ends_with(".lock")
-        {
-            std::fs::copy(&source, &target).map_err(io("copy", &source))?;
-        }
-    }
-    Ok(())
 }
 
 /// Takes a team down from a process of its own, outside the team's tmux: for a lead that ends its team and

@@ -9,13 +9,14 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::{Hold, clear, down};
+use super::{Hold, clear, down, runtime};
 use crate::act::ActError;
 use crate::model::name::Name;
 use crate::model::team::Team;
 use crate::os::life::members_of;
 use crate::os::process;
 use crate::store::{Home, TeamDir, lease, roster};
+use crate::worktree::{self, Record, Settled, Stage};
 
 /// Younger than this, a socket may be one that is just being made.
 const JUST_MADE: Duration = Duration::from_secs(60);
@@ -35,6 +36,8 @@ pub enum Kind {
     Processes,
     /// A tmux server of a team that was taken down.
     Server,
+    /// A git work tree whose team is not there any more.
+    Worktree,
     /// A socket that nobody listens on.
     Socket,
 }
@@ -52,6 +55,8 @@ pub struct Leftover {
     pub stays: Option<String>,
     /// Whether it is gone now.
     pub removed: bool,
+    /// Whether it was to be removed, and could not be.
+    pub failed: bool,
 }
 
 impl Leftover {
@@ -64,6 +69,7 @@ impl Leftover {
             detail: detail.into(),
             stays: None,
             removed: false,
+            failed: false,
         }
     }
 }
@@ -85,6 +91,7 @@ pub fn find_leftovers(home: &Home) -> Result<Vec<Leftover>, ActError> {
     for dead in home.dead()? {
         found.extend(of_dead(&dead.name, &dead.dir)?);
     }
+    found.extend(trees(home)?);
     for base in Home::socket_bases() {
         found.extend(sockets(&base));
     }
@@ -103,6 +110,7 @@ pub fn remove_leftovers(home: &Home) -> Result<Vec<Leftover>, ActError> {
             Err(error) => {
                 let causes = error.causes.iter().map(|cause| format!(": {cause}"));
                 item.stays = Some(causes.fold(error.message.clone(), |said, cause| said + &cause));
+                item.failed = true;
             }
         }
     }
@@ -187,6 +195,68 @@ fn of_dead(name: &Name, dir: &TeamDir) -> Result<Vec<Leftover>, ActError> {
     Ok(found)
 }
 
+/// Work trees whose team was taken down. Those of a team in its place go with that team.
+fn trees(home: &Home) -> Result<Vec<Leftover>, ActError> {
+    let (records, unreadable) = Record::all(home)?;
+    let mut found = Vec::new();
+    for record in records.iter().filter(|record| !worktree::lives(home, record)) {
+        let detail = format!("{}, branch {}", record.name(), record.tree.branch);
+        let mut item = Leftover::new(Kind::Worktree, Some(&record.team), Path::new(&record.tree.path), detail);
+        item.stays = match why_tree_stays(home, record)? {
+            None => at_work(home, &record.team)?,
+            stays => stays,
+        };
+        found.push(item);
+    }
+    for path in unreadable {
+        let mut item = Leftover::new(Kind::Worktree, None, &path, "what was written down of a work tree");
+        item.stays = Some("it cannot be read, or a newer crewmux wrote it".to_owned());
+        found.push(item);
+    }
+    Ok(found)
+}
+
+/// Somebody may still work in it, or something in it would be lost.
+fn why_tree_stays(home: &Home, record: &Record) -> Result<Option<String>, ActError> {
+    if let Some(pids) = still_running(home, record)? {
+        return Ok(Some(pids));
+    }
+    if record.stage != Stage::Ready {
+        return Ok(None);
+    }
+    let why = runtime()?.block_on(worktree::why_kept(record))?.1;
+    let help = format!("`crewmux worktree diff {0}`, `merge`, `rm`", record.tree.path);
+    Ok(why.map(|why| format!("{why}; {help}")))
+}
+
+/// The processes of the team that the tree was made for, where some outlived it.
+fn still_running(home: &Home, record: &Record) -> Result<Option<String>, ActError> {
+    for dead in home.dead()?.into_iter().filter(|dead| dead.name == record.team) {
+        let Some(team) = clear::read(&dead.dir)?.filter(|team| team.id8() == record.id8) else { continue };
+        let pids: Vec<String> = left_of(&dead.dir, &team).iter().map(u32::to_string).collect();
+        if !pids.is_empty() {
+            return Ok(Some(format!("processes of its team still run: {}", pids.join(", "))));
+        }
+    }
+    Ok(None)
+}
+
+/// Removes a tree in which nothing was changed.
+fn settle_tree(home: &Home, path: &Path) -> Result<(), ActError> {
+    let (records, _) = Record::all(home)?;
+    let Some(record) = records.into_iter().find(|record| Path::new(&record.tree.path) == path) else { return Ok(()) };
+    if worktree::lives(home, &record) {
+        return Err(ActError::conflict("its team lives by now"));
+    }
+    if let Some(pids) = still_running(home, &record)? {
+        return Err(ActError::conflict(pids));
+    }
+    match runtime()?.block_on(worktree::settle(home, &record))? {
+        Settled::Removed => Ok(()),
+        Settled::Kept(why) => Err(ActError::conflict(why)),
+    }
+}
+
 /// Sockets that nobody listens on, in the folders of this user's teams.
 fn sockets(base: &Path) -> Vec<Leftover> {
     let entries = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path()).collect::<Vec<_>>();
@@ -215,6 +285,7 @@ fn remove(home: &Home, item: &Leftover) -> Result<(), ActError> {
             }
         }
         (Kind::Server, Some(name)) => end_server(home, name, &item.path),
+        (Kind::Worktree, Some(_)) => settle_tree(home, &item.path),
         (Kind::Socket, _) => remove_socket(&item.path),
         _ => Ok(()),
     }

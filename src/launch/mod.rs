@@ -1,6 +1,7 @@
 //! Bringing teams up and down, from outside: what `up`, `run` and `down` do before there is a lead and
 //! after there is none. Whoever works here holds the team's lock for as long as it does.
 
+mod archive;
 mod clear;
 mod confine;
 mod down;

@@ -8,7 +8,7 @@ use crate::model::name::Name;
 /// One of `gc --json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LeftoverRow {
-    /// `dead_team`, `team`, `staging`, `processes`, `server` or `socket`.
+    /// `dead_team`, `team`, `staging`, `processes`, `server`, `worktree` or `socket`.
     pub kind: &'static str,
     pub team: Option<Name>,
     pub path: String,

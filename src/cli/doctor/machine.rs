@@ -5,19 +5,21 @@ use std::process::Command;
 
 use rustix::fs::{Access, access, statfs, statvfs};
 
+use super::inotify;
 use crate::os::process;
 use crate::spec::program;
-use crate::store::{Home, Watch};
+use crate::store::Home;
 use crate::tmux::Tmux;
 use crate::view::answers::{Finding, Severity};
 
 /// Less free space than this is too little for a team's logs, in bytes.
 const LITTLE_SPACE: u64 = 256 * 1024 * 1024;
-/// Below these a few teams on one machine run out.
-const FEW_INSTANCES: u64 = 128;
-const FEW_WATCHES: u64 = 8192;
-/// Fewer instances than this are not enough for one more team.
-const FEW_LEFT: u64 = 16;
+
+/// Versions of tmux with a fault that shows in members' panes, and the first without it, by tmux's own list of changes.
+const FAULTS: [(&str, &str, &str); 2] = [
+    ("3.2", "it may mistake keys with modifiers and scroll a part of a pane wrongly", "3.2a"),
+    ("3.3", "it may turn a program's mouse off in its pane", "3.3a"),
+];
 
 /// File systems where locks or change notices do not reach every process, by their number in `linux/magic.h`.
 const DISTANT: [(u64, &str); 6] = [
@@ -41,18 +43,20 @@ const LOCAL: [(u64, &str); 7] = [
 pub(super) async fn look(home: &Home) -> Vec<Finding> {
     let mut found = vec![tmux().await];
     found.extend(folder(home));
-    found.extend([inotify(home), sandbox(), git(), boot()]);
+    found.extend([inotify::look(home), sandbox(), git(), boot()]);
     found
 }
 
 async fn tmux() -> Finding {
     // `-V` asks no server, so no socket is needed.
     match Tmux::new("").version().await {
-        Ok(version) if version.text == "3.3" => {
-            Finding::new(Severity::Warning, "tmux", "3.3 may turn a program's mouse off in its pane (3.3a does not)")
-                .hint("install 3.3a or newer")
-        }
-        Ok(version) => Finding::new(Severity::Fine, "tmux", version.text),
+        Ok(version) => match FAULTS.iter().find(|(text, ..)| *text == version.text) {
+            Some((text, fault, better)) => {
+                Finding::new(Severity::Warning, "tmux", format!("{text}: {fault} ({better} does not)"))
+                    .hint(format!("install {better} or newer"))
+            }
+            None => Finding::new(Severity::Fine, "tmux", version.text),
+        },
         Err(error) => {
             let hint = error.hint().unwrap_or("check what `tmux -V` says").to_owned();
             Finding::new(Severity::Broken, "tmux", error.to_string()).hint(hint)
@@ -101,40 +105,6 @@ fn space(dir: &Path) -> Option<Finding> {
         _ if free < LITTLE_SPACE => Finding::new(Severity::Warning, "disk", text).hint("make room on that disk"),
         _ => Finding::new(Severity::Fine, "disk", text),
     })
-}
-
-fn inotify(home: &Home) -> Finding {
-    let limit = |name: &str| -> Option<u64> {
-        std::fs::read_to_string(format!("/proc/sys/fs/inotify/{name}")).ok()?.trim().parse().ok()
-    };
-    let there = home.root().ancestors().find(|dir| dir.is_dir());
-    // Tried, because how many are taken by others nobody tells.
-    let works = Watch::start(there).mode() == "inotify";
-    let (instances, watches) = (limit("max_user_instances"), limit("max_user_watches"));
-    let number = |n: Option<u64>| n.map_or_else(|| "?".to_owned(), |n| n.to_string());
-    let used = instances_in_use();
-    let text = format!("{} instances ({used} in use) and {} watches for this user", number(instances), number(watches));
-    let raise = "raise them: `sudo sysctl fs.inotify.max_user_instances=1024 fs.inotify.max_user_watches=524288`";
-    if !works {
-        let text = format!("not to be had ({text}): files are looked at every 200 ms instead");
-        return Finding::new(Severity::Warning, "inotify", text).hint(raise);
-    }
-    if instances.is_some_and(|n| n < FEW_INSTANCES) || watches.is_some_and(|n| n < FEW_WATCHES) {
-        return Finding::new(Severity::Warning, "inotify", format!("{text}: a big team runs out of them")).hint(raise);
-    }
-    if let Some(left) = instances.map(|n| n.saturating_sub(used)).filter(|left| *left < FEW_LEFT) {
-        let text = format!("{text}: {left} are left, and each member and each lead takes one");
-        return Finding::new(Severity::Warning, "inotify", text).hint(raise);
-    }
-    Finding::new(Severity::Fine, "inotify", text)
-}
-
-/// How many inotify instances this user's processes hold. What belongs to processes that may not be looked at is missing.
-fn instances_in_use() -> u64 {
-    let folders = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let files = folders.flat_map(|dir| std::fs::read_dir(dir.path().join("fd")).into_iter().flatten().flatten());
-    let is_one = |link: std::path::PathBuf| link.as_os_str() == "anon_inode:inotify";
-    files.filter(|file| std::fs::read_link(file.path()).is_ok_and(is_one)).count() as u64
 }
 
 fn sandbox() -> Finding {

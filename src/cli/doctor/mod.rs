@@ -3,6 +3,7 @@
 mod agents;
 mod files;
 mod fix;
+mod inotify;
 mod machine;
 mod members;
 mod panes;
@@ -15,6 +16,7 @@ use crate::act::{Descent, Desk};
 use crate::model::name::Name;
 use crate::store::Home;
 use crate::view::answers::{Finding, Severity, findings};
+use crate::worktree::Record;
 
 /// Check this machine and the teams' files, and say what to do
 ///
@@ -41,6 +43,7 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
         found.extend(agents::look().await);
         Ok(found)
     })?;
+    found.extend(trees(&home)?);
     for name in teams(globals, &home)? {
         if args.fix {
             found.extend(fix::team(&home, &name)?);
@@ -57,6 +60,17 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
         1 => Err(CommandError::failed("one thing is broken")),
         n => Err(CommandError::failed(format!("{n} things are broken"))),
     }
+}
+
+/// Records of work trees that cannot be read: nothing removes those trees, nor looks into them.
+fn trees(home: &Home) -> Result<Vec<Finding>, CommandError> {
+    let (_, unreadable) = Record::all(home)?;
+    let found = unreadable.into_iter().map(|path| {
+        let text = format!("{} cannot be read, or a newer crewmux wrote it", path.display());
+        Finding::new(Severity::Warning, "work trees", text)
+            .hint("its tree stays; `git worktree list` in the repository names it")
+    });
+    Ok(found.collect())
 }
 
 /// The team that is named, which must be there; else all.
