@@ -179,6 +179,8 @@ impl Process {
                         tracing::debug!("the code of the start stays mapped: {error}");
                     }
                 }
+                // Last, so that everything else has its turn first.
+                () = std::future::ready(()), if self.outbox.has_more() => self.look(),
             }
             self.refresh();
             self.hook_on_idle();

@@ -17,11 +17,16 @@ use crate::store::{Durability, Journal, StoreError, Tail, hole, journal};
 /// An outbox or replies file longer than this is rotated, in bytes.
 const SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
 
+/// So much of an outbox is read in one look.
+const BATCH_BYTES: usize = 1024 * 1024;
+
 /// The outbox as this life reads it: what earlier lives wrote is void.
 pub(super) struct Outbox {
     tail: Tail,
     /// Up to this byte the file takes no room any more.
     emptied: u64,
+    /// The last look did not come to the end.
+    more: bool,
     replies: Journal,
 }
 
@@ -38,27 +43,29 @@ impl Outbox {
     pub fn open(context: &Context) -> Result<Self, StoreError> {
         begin_anew(context)?;
         let replies = Journal::open(context.dir.replies());
-        Ok(Self { tail: Tail::end(context.dir.outbox())?, emptied: 0, replies })
+        Ok(Self { tail: Tail::end(context.dir.outbox())?, emptied: 0, more: false, replies })
     }
 
-    /// The wishes that came since the last look.
+    /// The next wishes. Not all of them at once: whoever writes without end must not keep its teammate from what else is to
+    /// be done; [`Self::has_more`] says to come again.
     pub fn poll(&mut self, context: &Context) -> Result<Vec<Wish>, StoreError> {
         let mut wishes = Vec::new();
-        loop {
-            let batch = self.tail.read(1 << 20)?;
-            for line in &batch.lines {
-                match line.parse::<Wish>() {
-                    Ok(wish) if wish.life == context.place.life => wishes.push(wish),
-                    Ok(_) => {}
-                    Err(error) if line.marker.is_none() => self.answer_unreadable(&line.json, &error),
-                    Err(_) => {}
-                }
-            }
-            if !batch.more {
-                self.make_room();
-                return Ok(wishes);
+        let batch = self.tail.read(BATCH_BYTES)?;
+        for line in &batch.lines {
+            match line.parse::<Wish>() {
+                Ok(wish) if wish.life == context.place.life => wishes.push(wish),
+                Ok(_) => {}
+                Err(error) if line.marker.is_none() => self.answer_unreadable(&line.json, &error),
+                Err(_) => {}
             }
         }
+        self.more = batch.more;
+        self.make_room();
+        Ok(wishes)
+    }
+
+    pub fn has_more(&self) -> bool {
+        self.more
     }
 
     /// What was read is of no use to anyone, and whoever writes much must not fill the disk with it.

@@ -4,5 +4,6 @@ mod crash;
 mod foreign;
 mod leads;
 mod members;
+mod recovery;
 mod shutdown;
 mod start;

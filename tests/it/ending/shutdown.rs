@@ -127,10 +127,12 @@ fn f18_peers_cannot_end_each_other_or_the_lead() {
     let raw = "id=$(cat /proc/sys/kernel/random/uuid)\n\
                printf '{\"seq\":1,\"ts\":\"2026-01-01T00:00:00.000000Z\",\"id\":\"%s\",\"life\":\"%s\",\
                \"verb\":{\"verb\":\"shutdown\",\"name\":\"other\",\"force\":true}}\\n' $id $CREWMUX_LIFE \
-               >>\"$CREWMUX_HOME/teams/t/members/hand/outbox.jsonl\"\n";
-    assert_eq!(crew.inside("hand", raw).code, 0);
+               >>\"$CREWMUX_HOME/teams/t/members/hand/mail/outbox.jsonl\"\n";
     let replies = crew.member("t", "hand").join("replies.jsonl");
-    until("it is refused", || crew.journal(&replies).last().is_some_and(|r| r["error"]["code"] == 4));
+    let before = crew.journal(&replies).len();
+    assert_eq!(crew.inside("hand", raw).code, 0);
+    until("it is answered", || crew.journal(&replies).len() > before);
+    assert_eq!(crew.journal(&replies).last().expect("an answer")["error"]["code"], 4);
 
     assert_eq!(crew.inside("hand", "crewmux send other 'we all live'").code, 0);
     crew.until_got("other", "we all live");

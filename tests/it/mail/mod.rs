@@ -2,6 +2,7 @@
 
 mod damage;
 mod delivery;
+mod flood;
 mod full_disk;
 mod idle;
 mod many;
