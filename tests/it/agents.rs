@@ -173,6 +173,41 @@ fn an_agent_that_is_killed_in_a_turn_goes_on_with_its_session() {
 }
 
 #[test]
+fn after_the_death_of_everything_an_agent_goes_on_with_its_session_and_its_mail() {
+    let crew = Crew::new();
+    crew.up(&(team("death") + &agent(&crew, "a", "")));
+    crew.ok(&["send", "--team", "death", "a", "say hello"]);
+    until_reports(&crew, "death", 1);
+    let file = crew.member("death", "a").join("state/session.json");
+    let session = || serde_json::from_slice::<Value>(&std::fs::read(&file).unwrap_or_default()).unwrap_or_default();
+    let before = session()["session_id"].clone();
+    assert!(before.is_string(), "{before}");
+    crew.ok(&["send", "--team", "death", "a", "slow 1000\nsay survived"]);
+    until("the turn runs", || prompts(&crew, "a").len() == 2);
+    let pids = crew.processes();
+    for signal in ["STOP", "KILL"] {
+        let all: Vec<String> = pids.iter().map(ToString::to_string).collect();
+        let _ = std::process::Command::new("kill").arg(format!("-{signal}")).args(&all).output();
+    }
+    until("all are gone", || crew.processes().is_empty());
+    until("all leases are free", || {
+        let status = crew.json(&["status", "--team", "death"]);
+        status["lead"]["alive"] == false && status["members"][0]["alive"] == false
+    });
+    crew.ok(&["send", "--team", "death", "a", "say and on"]);
+    crew.ok(&["up", "--resume", "death"]);
+    until("both were answered", || {
+        let text: String = reports(&crew, "death").iter().map(|r| r["result"].to_string()).collect();
+        text.contains("survived") && text.contains("and on")
+    });
+    let asked = crew.journal(&crew.dir().join("a.log"));
+    let load = asked.iter().find(|m| m["method"] == "session/load").expect("the session is loaded");
+    assert_eq!((&load["params"]["sessionId"], &session()["session_id"]), (&before, &before));
+    let again = &prompts(&crew, "a")[2];
+    assert!(again.contains("redelivered=\"true\"") && !again.contains("You are `a`"), "{again}");
+}
+
+#[test]
 fn what_an_agent_does_after_its_turn_is_busy_and_a_report_of_its_own() {
     let crew = Crew::new();
     crew.up(&(team("late") + &agent(&crew, "a", "")));

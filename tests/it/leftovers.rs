@@ -177,3 +177,32 @@ fn doctor_asks_every_teammate_and_names_who_does_not_hear() {
     until("it hears again", || crew.status("t", "stopped")["state"] != "unresponsive");
     crew.ok(&["doctor", "--team", "t"]);
 }
+
+#[test]
+fn doctor_finds_what_is_missing_in_a_journal_and_a_cursor_ahead_of_its_file() {
+    let crew = Crew::new();
+    crew.up(&(team("t") + &crew.taker("writer")));
+    for text in ["one", "two", "three"] {
+        crew.ok(&["send", "writer", text]);
+    }
+    crew.until_got("writer", "three");
+    crew.ok(&["down", "--team", "t", "--keep-files"]);
+    let inbox = crew.member("t", "writer").join("mail/inbox.jsonl");
+    let text = fs::read_to_string(&inbox).expect("text");
+    let lines: Vec<&str> = text.lines().collect();
+    fs::write(&inbox, format!("{}\n{}\n", lines[0], lines[2])).expect("written");
+    let cursors = crew.member("t", "writer").join("state/cursors.json");
+    let mut cursor: Value = serde_json::from_slice(&fs::read(&cursors).expect("cursors")).expect("json");
+    cursor["inbox"]["handed"] = 99.into();
+    fs::write(&cursors, cursor.to_string()).expect("written");
+    let found = crew.fails(1, &["doctor", "--team", "t"]).out;
+    assert!(found.contains("after record 1 comes 3"), "{found}");
+    assert!(found.contains("its cursor stands at 99, the file ends at 3"), "{found}");
+    let json = crew.run(&["doctor", "--team", "t", "--json"]).out;
+    let json: Value = serde_json::from_str(&json).expect("json");
+    let all = json.as_array().expect("a list");
+    for what in ["tmux", "inotify", "file system", "home", "sandbox", "git", "boot id"] {
+        assert!(all.iter().any(|f| f["what"] == what), "nothing is said of {what}: {json}");
+    }
+    assert!(all.iter().filter(|f| f["ok"] == false).all(|f| f["hint"].is_string()), "each says what helps: {json}");
+}

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::puppet::team;
-use crate::support::{Crew, until};
+use crate::support::{Crew, lives, until};
 
 #[test]
 fn an_archive_holds_everything_and_tells_the_story_in_order() {
@@ -30,6 +30,8 @@ fn an_archive_holds_everything_and_tells_the_story_in_order() {
         assert!(kept.join(file).is_file(), "{file}");
     }
     let told = crew.ok(&["replay", "kept"]);
+    assert_eq!(crew.read("kept/t/story.txt"), told, "it can be read without crewmux");
+    assert!(!kept.join("members/writer/state/env").exists(), "nobody's environment is kept");
     let at = |what: &str| told.find(what).unwrap_or_else(|| panic!("no {what:?} in {told}"));
     assert!(at("writer  member joined") < at("task completed") && at("task completed") < at("    first"), "{told}");
     assert!(told.contains(long.trim_end()), "a long text is told whole");
@@ -61,4 +63,28 @@ fn what_is_no_team_is_refused_by_name() {
     }
     let two = crew.fails(3, &["replay", "two"]);
     assert!(two.err.contains("2 teams lie in") && two.err.contains("two/b"), "{two:?}");
+}
+
+#[test]
+fn an_archive_takes_no_other_ones_place_and_one_that_fails_loses_nothing() {
+    let crew = Crew::new();
+    crew.up(&(team("t") + &crew.taker("writer")));
+    let writer = crew.pid_of("t", "writer");
+    crew.write("kept/t/team.json", "another team's");
+    let taken = crew.fails(7, &["down", "--archive", "kept"]);
+    assert!(taken.err.contains("kept/t") && taken.err.contains("hint:"), "{taken:?}");
+    let home = crew.home().join("teams/t/scratch/kept");
+    let inside = crew.fails(2, &["down", "--archive", home.to_str().expect("plain")]);
+    assert!(inside.err.contains("within crewmux's own files"), "{inside:?}");
+    assert!(lives(writer), "nobody was asked to end");
+
+    // Found out only when it is written: the team has ended, its files are where they were, and the next try does it.
+    crew.write("file", "");
+    let failed = crew.fails(1, &["down", "--archive", "file/kept"]);
+    assert!(failed.err.contains("file"), "{failed:?}");
+    assert!(crew.team("t").join("team.json").exists());
+    crew.ok(&["down", "--team", "t", "--archive", "elsewhere"]);
+    assert!(crew.dir().join("elsewhere/t/team.json").is_file());
+    assert_eq!(crew.read("kept/t/team.json"), "another team's");
+    assert!(!crew.team("t").exists());
 }

@@ -12,8 +12,8 @@ use crate::support::{Crew, kill, until};
 /// Lays a team of `tests/data/` into the test's home.
 fn lay(crew: &Crew, data: &str, name: &str) {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(data);
-    let places = [("@CWD@", crew.dir().to_path_buf()), ("@RUN@", crew.dir().join("run"))]
-        .map(|(k, p)| (k, p.display().to_string()));
+    let (cwd, run) = (crew.dir().display().to_string(), crew.dir().join("run").display().to_string());
+    let places = [("@CWD@", cwd), ("@RUN@", run), ("@STUB@", crate::agents::stub())];
     for path in files(&from) {
         let to = crew.team(name).join(path.strip_prefix(&from).expect("below it"));
         fs::create_dir_all(to.parent().expect("a parent")).expect("a folder");
@@ -84,24 +84,85 @@ fn from_the_future(crew: &Crew, team: &str) {
     fs::write(crew.team(team).join("team.json"), roster.to_string()).expect("written");
 }
 
+/// The second folder holds every kind of file that the first version writes.
+#[test]
+fn every_kind_of_file_of_the_first_version_is_read_and_gone_on_with() {
+    let crew = Crew::new();
+    lay(&crew, "team-v1-rich", "rich");
+    let before = content(&crew, "rich");
+    let read = |args: &[&str]| crew.ok(&[args, &["--team", "rich"]].concat());
+    let folder = crew.team("rich");
+    let told = crew.ok(&["replay", folder.to_str().expect("plain"), "--control"]);
+    assert!(told.contains("a text that lies in a file of its own") && told.contains("first words"), "{told}");
+    assert!(read(&["inbox", "--member", "writer", "--all"]).contains("a text that lies in a file of its own"));
+    assert!(read(&["logs", "hand"]).contains("forty-two"));
+    assert!(read(&["events"]).contains("team launched"));
+    let requests = crew.json(&["requests", "--all", "--team", "rich"]);
+    let states: Vec<&str> = requests.as_array().expect("a list").iter().filter_map(|r| r["state"].as_str()).collect();
+    let count = |state: &str| states.iter().filter(|s| **s == state).count();
+    assert_eq!((count("approved"), count("open")), (2, 1), "{states:?}");
+    let tasks = crew.json(&["task", "list", "--team", "rich"]);
+    assert_eq!(tasks[1]["status"], "in_progress", "{tasks}");
+    assert_eq!(crew.status("rich", "gone")["exit"]["reason"], "stopped");
+    assert_eq!(before, content(&crew, "rich"), "looking changes nothing");
+
+    crew.ok(&["up", "--resume", "rich"]);
+    until("the mail of the time between arrives", || {
+        let got = crew.read("got.jsonl");
+        got.contains("sent while nobody lived") && got.contains("a text that lies in a file of its own")
+    });
+    assert!(!crew.read("got.jsonl").contains("first words"), "what was read is read");
+    // An approved plan is carried out, an open one is made again.
+    until("the builder executes", || crew.read("builder.log") == "executing\n");
+    until("the planner plans", || crew.status("rich", "planner")["state"] == "planning");
+    until("the plan of the ended life is withdrawn", || crew.json(&["requests"]).as_array().is_some_and(Vec::is_empty));
+    // What was allowed for always still is.
+    crew.ok(&["permission", "ask", "deploy", "--member", "asker", "--scope", "staging", "--wait"]);
+    assert_eq!(crew.entry("rich", "gone")["is_active"], false);
+    crew.fails(4, &["send", "gone", "too late"]);
+    let session = || {
+        let asked = crew.journal(&crew.dir().join("agent.log"));
+        asked.iter().find(|m| m["method"] == "session/load").map(|m| m["params"]["sessionId"].clone())
+    };
+    until("the agent's session goes on", || session() == Some(json!("stub-27625")));
+    crew.write("go", "");
+    until("the task that was cut off is done", || crew.json(&["task", "show", "2"])["status"] == "completed");
+    assert_eq!(crew.json(&["task", "add", "next"])["id"], "3", "numbers go on");
+    let doctor = crew.run(&["doctor", "--team", "rich"]);
+    assert!(!doctor.out.contains("records are missing"), "{doctor:?}");
+    crew.ok(&["down", "--team", "rich", "--force"]);
+}
+
 #[test]
 fn a_team_of_a_newer_version_is_read_and_nothing_of_it_is_written() {
-    let crew = Crew::new();
-    lay(&crew, "team-v1", "old");
-    from_the_future(&crew, "old");
-    let before = content(&crew, "old");
-    crew.ok(&["status", "--team", "old"]);
-    assert_eq!(crew.json(&["task", "list", "--team", "old"]).as_array().map(Vec::len), Some(3));
-    crew.ok(&["events", "--team", "old"]);
-    crew.ok(&["replay", crew.team("old").to_str().expect("plain")]);
-    let spec = crew.write("old.toml", &team("old").replace("v = 1\n", "v = 1\n[[member]]\nname = \"a\"\n"));
+    for (data, team, member, tasks) in [("team-v1", "old", "writer", 3), ("team-v1-rich", "rich", "planner", 2)] {
+        let crew = Crew::new();
+        lay(&crew, data, team);
+        from_the_future(&crew, team);
+        let before = content(&crew, team);
+        newer_is_left_alone(&crew, team, member, tasks);
+        assert_eq!(before, content(&crew, team), "nothing was written");
+        // For the end of the test it is ours again.
+        let mut roster = crew.roster(team);
+        roster["v"] = json!(1);
+        fs::write(crew.team(team).join("team.json"), roster.to_string()).expect("written");
+    }
+}
+
+fn newer_is_left_alone(crew: &Crew, name: &str, member: &str, tasks: usize) {
+    crew.ok(&["status", "--team", name]);
+    assert_eq!(crew.json(&["task", "list", "--team", name]).as_array().map(Vec::len), Some(tasks));
+    crew.ok(&["events", "--team", name]);
+    crew.ok(&["replay", crew.team(name).to_str().expect("plain")]);
+    let spec = crew.write("spec.toml", &team(name).replace("v = 1\n", "v = 1\n[[member]]\nname = \"a\"\n"));
     let spec = spec.to_str().expect("plain");
     for verb in [
-        &["send", "--team", "old", "writer", "hello"][..],
-        &["task", "add", "--team", "old", "more"],
-        &["up", "--resume", "old"],
-        &["down", "--team", "old"],
-        &["down", "--force", "--team", "old"],
+        &["send", "--team", name, member, "hello"][..],
+        &["task", "add", "--team", name, "more"],
+        &["up", "--resume", name],
+        &["down", "--team", name],
+        &["down", "--force", "--team", name],
+        &["down", "--force", "--archive", "kept", "--team", name],
     ] {
         let ran = crew.run(verb);
         assert!(ran.code != 0 && ran.err.contains("newer"), "{verb:?}: {ran:?}");
@@ -111,13 +172,8 @@ fn a_team_of_a_newer_version_is_read_and_nothing_of_it_is_written() {
     let gc: Value = crew.json(&["gc"]);
     assert!(gc[0]["stays"].as_str().is_some_and(|why| why.contains("newer")), "{gc}");
     crew.ok(&["gc", "--yes"]);
-    let fixed = crew.run(&["doctor", "--fix", "--team", "old"]);
+    let fixed = crew.run(&["doctor", "--fix", "--team", name]);
     assert!(fixed.out.contains("nothing of it was mended"), "{fixed:?}");
-    assert_eq!(before, content(&crew, "old"), "nothing was written");
-    // For the end of the test it is ours again.
-    let mut roster = crew.roster("old");
-    roster["v"] = json!(1);
-    fs::write(crew.team("old").join("team.json"), roster.to_string()).expect("written");
 }
 
 #[test]

@@ -342,3 +342,49 @@ fn a_member_s_hook_commits_in_its_tree_and_touches_nothing_else() {
     let failed = repo.events("hk", "hook_failed");
     assert!(failed.is_empty(), "{failed:?}");
 }
+
+#[test]
+fn gc_removes_an_unchanged_tree_without_a_team_and_keeps_a_changed_one() {
+    let repo = Repo::new();
+    let crew = &repo.crew;
+    crew.up(&format!("v = 1\nname = \"iso\"\n{}{}", repo.hand("one", ""), repo.hand("two", "")));
+    assert_eq!(crew.inside("two", "echo mine >$CREWMUX_WORKTREE/new.txt").code, 0);
+    let [one, two] = ["one", "two"].map(|m| PathBuf::from(repo.tree("iso", m)["path"].as_str().expect("a path")));
+    let trees = || -> Vec<Value> {
+        let found = crew.json(&["gc"]);
+        found.as_array().expect("a list").iter().filter(|item| item["kind"] == "worktree").cloned().collect()
+    };
+    assert!(trees().is_empty(), "a living team's trees are none of its business");
+    for pid in crew.processes() {
+        let _ = Command::new("kill").args(["-KILL", &pid.to_string()]).output();
+    }
+    until("all are gone", || crew.processes().is_empty());
+    assert!(trees().is_empty(), "those of a dead team in its place go with it");
+    // Somebody removed the team's files by hand.
+    std::fs::remove_dir_all(crew.team("iso")).expect("removed");
+    let listed = trees();
+    let stays = |tree: &Path| {
+        let item = listed.iter().find(|item| item["path"] == tree.to_str().expect("plain")).expect("it is listed");
+        item["stays"].as_str().map(str::to_owned)
+    };
+    assert_eq!(stays(&one), None, "{listed:?}");
+    assert!(stays(&two).is_some_and(|why| why.contains("1 changed file") && why.contains("worktree")), "{listed:?}");
+    assert!(one.exists());
+    crew.ok(&["gc", "--yes"]);
+    assert!(!one.exists() && two.join("new.txt").exists());
+    assert_eq!(repo.branches(), "crewmux/iso/two\n");
+    // What it cannot read it names, and touches nothing.
+    let record = std::fs::read_dir(two.ancestors().nth(2).expect("a folder").join(".trees"))
+        .expect("records")
+        .flatten()
+        .map(|e| e.path())
+        .find(|p| p.extension().is_some_and(|e| e == "json"));
+    let record = record.expect("a record");
+    let text = std::fs::read_to_string(&record).expect("text").replacen("\"v\":1", "\"v\":2", 1);
+    std::fs::write(&record, &text).expect("written");
+    assert!(trees()[0]["stays"].as_str().is_some_and(|why| why.contains("newer")), "{:?}", trees());
+    crew.ok(&["gc", "--yes"]);
+    assert!(crew.run(&["doctor"]).out.contains("work trees"), "{:?}", crew.run(&["doctor"]));
+    assert_eq!(std::fs::read_to_string(&record).expect("there"), text);
+    assert!(two.join("new.txt").exists());
+}

@@ -83,7 +83,7 @@ impl Scene {
         assert!(mail.out.contains("not read yet"), "{mail:?}");
         until("the task goes on", || crew.json(&["task", "show", "1"])["status"] == "in_progress");
         let task = crew.json(&["task", "show", "1"]);
-        assert_eq!((task["attempts"].as_u64(), task["owner"].as_str()), (Some(2), Some("hand")), "{task}");
+        assert!(task["epoch"].as_u64() > Some(1) && task["owner"] == "hand", "{task}");
         // A request is a life's own: it ended with that, and says so.
         until("no request of an ended life is open", || self.open().is_empty());
         let all = crew.json(&["requests", "--all"]);
