@@ -5,7 +5,7 @@
 //! 3. What writers that are gone had begun beside a file is removed.
 //! 4. A `down` that was cut off before the files went away is undone: board, ledger, events, outboxes and replies are open
 //!    again. (One that is to be finished is finished by `down` itself.)
-//! 5. A member of the roster whose folder is not there gets one.
+//! 5. Folders that are not there are made: the team's own, and those of members of the roster.
 //! 6. What hooks of the lead before started and left is ended.
 //!
 //! The rest of the list is the new lead's ([`crate::decide::lead::Lead::begin`]): whoever holds its lease in the life that
@@ -29,11 +29,10 @@ pub(super) fn before_resume(dir: &TeamDir, team: &Team) -> Result<(), ActError> 
     roster::check_version(dir, team)?;
     mend::torn_lines(dir)?;
     mend::leavings(dir)?;
+    dir.complete()?;
     for member in &team.members {
         let folder = dir.member(&member.name);
-        if !folder.exists() {
-            folder.create()?;
-        }
+        folder.create()?;
         for path in [folder.outbox(), folder.replies()] {
             reopen(&path)?;
         }
@@ -42,6 +41,7 @@ pub(super) fn before_resume(dir: &TeamDir, team: &Team) -> Result<(), ActError> 
         let _ = left.end(HOOK_GRACE);
     }
     let lead = dir.member(&Name::lead());
+    lead.create()?;
     for path in [dir.tasks(), dir.requests(), dir.events(), lead.lane(Lane::Inbox), lead.lane(Lane::Control)] {
         reopen(&path)?;
     }

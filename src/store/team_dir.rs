@@ -61,6 +61,14 @@ impl TeamDir {
         self.member(&Name::lead()).create()
     }
 
+    /// Makes the folders that are not there: copies often lose empty ones, and no sandbox could allow what is missing.
+    pub fn complete(&self) -> Result<()> {
+        self.check()?;
+        [self.members_dir(), self.blobs(), self.plans(), self.scratch()]
+            .iter()
+            .try_for_each(|dir| files::make_dirs(dir))
+    }
+
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
