@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, ExitCode, Stdio};
 
 use super::Fallible;
-use super::rows::{append, claim, handed, killed, send};
+use super::rows::{append, claim, flood, handed, killed, send};
 use super::stats::{median, now_ns};
 
 /// What runs under `--helper NAME ARGUMENT…`.
@@ -19,6 +19,8 @@ pub fn main(args: &[String]) -> ExitCode {
         ["echo", rest @ ..] => handed::echo(rest),
         ["send", rest @ ..] => send::from_member(rest),
         ["claim", rest @ ..] => claim::helper(rest),
+        ["flood-sink", rest @ ..] => flood::sink(rest),
+        ["flood-print", rest @ ..] => flood::print(rest),
         ["watching", rest @ ..] => killed::watching(rest),
         _ => Err("no such helper".into()),
     };

@@ -7,10 +7,12 @@ pub mod append;
 pub mod claim;
 pub mod confined;
 pub mod down;
+pub mod flood;
 pub mod handed;
 pub mod idle;
 pub mod killed;
 pub mod long;
+pub mod resume;
 pub mod search;
 pub mod send;
 pub mod up;
@@ -18,7 +20,7 @@ pub mod worktree;
 
 type Row = (&'static str, fn() -> Fallible<Vec<Line>>);
 
-pub const ROWS: [Row; 12] = [
+pub const ROWS: [Row; 14] = [
     ("append", append::row),
     ("handed", handed::row),
     ("send", send::row),
@@ -31,4 +33,6 @@ pub const ROWS: [Row; 12] = [
     ("confined", confined::row),
     ("worktree", worktree::row),
     ("search", search::row),
+    ("resume", resume::row),
+    ("flood", flood::row),
 ];
