@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::Instant;
 
+use super::ends::end_all;
 use super::panes::teammate_pane;
 use super::run::Process;
 use crate::decide::lead::{Effect, Event, EventRecord, Start};
@@ -43,13 +44,14 @@ impl Process {
     /// Carries out what was decided, in order. What the disk refuses is tried again a moment later, and all that follows
     /// waits for it: nobody is told of what is not on disk.
     pub(super) async fn carry(&mut self, effects: Vec<Effect>) {
-        let mut effects = VecDeque::from(effects);
+        let mut effects = VecDeque::from(together(effects));
+        let mut ends = Vec::new();
         while let Some(effect) = effects.pop_front() {
             if !self.on_disk(&effect) {
                 effects.push_front(effect);
                 effects.extend(std::mem::take(&mut self.pending));
                 self.pending = effects.into();
-                return;
+                break;
             }
             match effect {
                 Effect::SaveTeam => self.roster_dirty = true,
@@ -60,7 +62,7 @@ impl Process {
                 Effect::Launch(starts) => self.launch(starts),
                 Effect::MakeTree { name, life } => self.make_tree(&name, life),
                 Effect::SettleTree { name } => self.settle_tree(&name),
-                Effect::EndLife { name, life, grace } => self.ending(&name, life).end(grace),
+                Effect::EndLife { name, life, grace } => ends.push((self.ending(&name, life), grace)),
                 Effect::ClosePane { pane_id, pid, .. } => {
                     if let Some(tmux) = &self.tmux
                         && let Err(error) = tmux.close_panes(&[(pane_id, pid)]).await
@@ -88,6 +90,7 @@ impl Process {
                 Effect::Finish(finish) => self.finish = Some(finish),
             }
         }
+        end_all(ends);
     }
 
     /// Whether what the effect needs, or is, lies on disk now.
@@ -182,6 +185,14 @@ impl Process {
                 None => None,
             };
             let mut made: Vec<Result<Pane, String>> = vec![Err(String::new()); jobs.len()];
+            // After the death of their server the panes are all gone: one look instead of a question for each.
+            if jobs.iter().filter(|(start, _)| start.old_pane.is_some()).count() > 1
+                && let Ok(there) = tmux.panes().await
+            {
+                for (start, _) in &mut jobs {
+                    start.old_pane = start.old_pane.take().filter(|(id, _)| there.iter().any(|pane| pane.id == *id));
+                }
+            }
             let fresh: Vec<usize> = (0..jobs.len()).filter(|n| jobs[*n].0.old_pane.is_none()).collect();
             let specs: Vec<PaneSpec> = fresh.iter().map(|n| jobs[*n].1.clone()).collect();
             match tmux.add_panes(&session, &specs, per_window, lead_window.as_deref()).await {
@@ -279,4 +290,25 @@ pub fn bury_unread(
         let record = json!({"type": "undelivered", "member": name, "reason": reason, "message": message});
         dead.append_within(&record, DEAD_BYTES, DEAD_KEPT).map(drop)
     })
+}
+
+/// Starts that nothing but notes lies between are made together: one write of the roster and one call of tmux for all.
+fn together(effects: Vec<Effect>) -> Vec<Effect> {
+    let (mut out, mut starts) = (Vec::with_capacity(effects.len()), Vec::new());
+    for effect in effects {
+        match effect {
+            Effect::Launch(more) => starts.extend(more),
+            Effect::SaveTeam | Effect::Log(_) | Effect::Ledger(_) | Effect::ReturnTasks { .. } => out.push(effect),
+            _ => {
+                if !starts.is_empty() {
+                    out.push(Effect::Launch(std::mem::take(&mut starts)));
+                }
+                out.push(effect);
+            }
+        }
+    }
+    if !starts.is_empty() {
+        out.push(Effect::Launch(starts));
+    }
+    out
 }

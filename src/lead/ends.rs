@@ -9,7 +9,7 @@ use crate::model::id::Life;
 use crate::model::name::Name;
 use crate::model::team::Exit;
 use crate::os::clock;
-use crate::os::life::{LifeMark, end_life};
+use crate::os::life::{LifeMark, end_life, gone};
 use crate::os::pidfd::Pidfd;
 use crate::os::process::{self, ProcessId};
 use crate::store::{MemberDir, document};
@@ -29,11 +29,33 @@ pub(super) struct Ending {
     pub told: mpsc::UnboundedSender<Event>,
 }
 
+/// Ends several lives. Those of which nothing is left, as after the death of a whole team, are found out together and told
+/// together, so that what follows is done together too.
+pub(super) fn end_all(endings: Vec<(Ending, Duration)>) {
+    if endings.len() < 2 {
+        return endings.into_iter().for_each(|(ending, grace)| ending.end(grace));
+    }
+    tokio::spawn(async move {
+        let marks: Vec<LifeMark> = endings.iter().map(|(ending, _)| ending.mark()).collect();
+        let gone = tokio::task::spawn_blocking(move || gone(&marks, &[std::process::id()])).await.unwrap_or_default();
+        for (n, (ending, grace)) in endings.into_iter().enumerate() {
+            match gone.get(n) {
+                Some(true) => ending.tell(Vec::new()),
+                _ => ending.end(grace),
+            }
+        }
+    });
+}
+
 impl Ending {
+    fn mark(&self) -> LifeMark {
+        LifeMark { teammate: self.teammate, life: self.life, boot_id: process::boot_id() }
+    }
+
     /// Ends everything of the life, from the teammate down, and tells.
     pub fn end(self, grace: Duration) {
         tokio::spawn(async move {
-            let mark = LifeMark { teammate: self.teammate, life: self.life, boot_id: process::boot_id() };
+            let mark = self.mark();
             let report = tokio::task::spawn_blocking(move || end_life(&mark, &[std::process::id()], grace)).await;
             let left = report.map(|r| r.left.iter().map(|p| p.pid).collect()).unwrap_or_default();
             self.tell(left);

@@ -3,8 +3,11 @@
 //! Known limit: a process that cleaned its environment, left the session *and* lost its parents is found only while
 //! the teammate process (its subreaper, see [`super::reap`]) still runs or once it was seen in an earlier look.
 
+use std::borrow::Borrow;
+use std::cell::OnceCell;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -52,7 +55,38 @@ pub struct EndReport {
 /// another life, such as a nested team, is not ours, nor is what descends from it.
 #[must_use]
 pub fn members_of(mark: &LifeMark, spare: &[u32]) -> Vec<ProcessId> {
-    find(mark, spare, &HashSet::new(), &mut Marks::new(), &mut |_| {}).members
+    find(mark, spare, &HashSet::new(), &mut Marks::new(), all_seen(), &mut |_| {}).members
+}
+
+/// Which of the lives have no process left. These are the empty looks with which [`end_life`] would end at once, made for all
+/// of them together: after the death of a whole team that is a single walk through `/proc` instead of one for each member.
+#[must_use]
+pub fn gone(marks: &[LifeMark], spare: &[u32]) -> Vec<bool> {
+    let mut gone = vec![true; marks.len()];
+    let mut known: Vec<Marks> = vec![Marks::new(); marks.len()];
+    for _ in 0..EMPTY_LOOKS {
+        let seen: Vec<Seen> = all_seen().collect();
+        for ((mark, known), gone) in marks.iter().zip(&mut known).zip(&mut gone).filter(|(_, gone)| **gone) {
+            *gone = find(mark, spare, &HashSet::new(), known, seen.iter(), &mut |_| {}).members.is_empty();
+        }
+    }
+    gone
+}
+
+/// A process in one look. What its environment says is read when it is asked for, once.
+struct Seen {
+    stat: Stat,
+    life: OnceCell<Option<OsString>>,
+}
+
+impl Seen {
+    fn life(&self) -> Option<&OsString> {
+        self.life.get_or_init(|| process::environ_value(self.stat.pid, LIFE_VARIABLE)).as_ref()
+    }
+}
+
+fn all_seen() -> impl Iterator<Item = Seen> {
+    process::all().map(|stat| Seen { stat, life: OnceCell::new() })
 }
 
 #[derive(Debug, Default)]
@@ -83,6 +117,7 @@ fn find(
     spare: &[u32],
     known: &HashSet<ProcessId>,
     marks: &mut Marks,
+    seen: impl Iterator<Item = impl Borrow<Seen>>,
     at_once: &mut dyn FnMut(ProcessId),
 ) -> Found {
     let leader = session_leader(mark);
@@ -90,8 +125,13 @@ fn find(
     let me = std::process::id();
     let may_end = |pid: u32| pid != me && !spare.contains(&pid);
     let mut running = HashMap::new();
-    for stat in process::all().filter(|stat| stat.pid > 1 && !stat.is_kernel_thread() && !stat.has_ended()) {
-        let belongs = belongs(&stat, leader, &life, known, marks);
+    for seen in seen {
+        let seen: &Seen = seen.borrow();
+        let stat = seen.stat.clone();
+        if stat.pid <= 1 || stat.is_kernel_thread() || stat.has_ended() {
+            continue;
+        }
+        let belongs = belongs(seen, leader, &life, known, marks);
         if belongs == Belongs::Ours && may_end(stat.pid) {
             at_once(stat.id());
         }
@@ -123,12 +163,13 @@ fn session_leader(mark: &LifeMark) -> Option<ProcessId> {
 }
 
 fn belongs(
-    stat: &Stat,
+    seen: &Seen,
     leader: Option<ProcessId>,
     life: &str,
     known: &HashSet<ProcessId>,
     marks: &mut Marks,
 ) -> Belongs {
+    let stat = &seen.stat;
     // The teammate's own environment may hold the mark of a team around ours.
     if leader == Some(stat.id()) || known.contains(&stat.id()) {
         return Belongs::Ours;
@@ -140,8 +181,8 @@ fn belongs(
     let marked = match marks.entry(stat.id()) {
         Entry::Occupied(known) => *known.get(),
         // One without a mark may be on its way to it, between its fork and its program: that is asked again.
-        Entry::Vacant(unknown) => process::environ_value(stat.pid, LIFE_VARIABLE).and_then(|value| {
-            let says = if value == life { Belongs::Ours } else { Belongs::Other };
+        Entry::Vacant(unknown) => seen.life().and_then(|value| {
+            let says = if *value == life { Belongs::Ours } else { Belongs::Other };
             *unknown.insert((!value.is_empty()).then_some(says))
         }),
     };
@@ -215,7 +256,7 @@ impl Ending<'_> {
     /// none.
     fn several_looks(&mut self, at_once: &mut dyn FnMut(ProcessId)) -> Vec<ProcessId> {
         for _ in 0..EMPTY_LOOKS {
-            let found = find(self.mark, self.spare, &self.known, &mut self.marks, at_once);
+            let found = find(self.mark, self.spare, &self.known, &mut self.marks, all_seen(), at_once);
             if !found.members.is_empty() {
                 self.groups.extend(found.groups.iter().filter(|group| **group > 1));
                 self.groups.retain(|group| !found.foreign_groups.contains(group));

@@ -67,6 +67,8 @@ pub(super) struct Process {
     /// Verbs that came before the lead's welcome.
     pub(super) held: Vec<Wish>,
     pub(super) status: StatusFile,
+    /// When the control lane's cursor is to be stored, where it is not yet.
+    acted: Option<Instant>,
     pub(super) watch: Watch,
     pub(super) events: mpsc::UnboundedReceiver<EngineEvent>,
     pub(super) told: mpsc::UnboundedSender<EngineEvent>,
@@ -118,6 +120,7 @@ impl Process {
             teammate,
             engine: Engine::None,
             status,
+            acted: None,
             watch,
             events,
             told,
@@ -160,7 +163,7 @@ impl Process {
                 return self.end(reason, ended).await;
             }
             let tick = self.teammate.next_deadline().map(until);
-            let status = self.status.due();
+            let status = [self.status.due(), self.acted].into_iter().flatten().min();
             let agent = self.agent_deadline();
             tokio::select! {
                 biased;
@@ -190,6 +193,7 @@ impl Process {
     /// Writes what may be written a moment later than it happened.
     pub(super) fn put_down(&mut self) {
         self.status.write();
+        self.acted = None;
         if let Err(error) = self.control.store_acted() {
             tracing::warn!("{error}");
         }
@@ -243,6 +247,8 @@ impl Process {
                 self.step(Event::Control(Box::new(waiting.message)));
             }
             self.control.finish_acted();
+            // Also where nothing of the status follows from it, as from a ping: else it would look as if it lay there.
+            self.acted.get_or_insert(Instant::now() + status::PACE);
         }
         Ok(())
     }

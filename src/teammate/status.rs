@@ -13,7 +13,7 @@ use crate::os::clock;
 use crate::store::{MemberDir, document};
 
 /// Least time between two writes.
-const PACE: Duration = Duration::from_millis(250);
+pub(super) const PACE: Duration = Duration::from_millis(250);
 /// Before, nothing is written: the roster says what starts and what is ready, and many that start at once have enough to do.
 const FIRST: Duration = Duration::from_millis(250);
 

@@ -35,6 +35,7 @@ impl Lead {
             let mut seat = Seat::new(life, phase, planning);
             // tmux told the lead before of its pane, or tells nobody any more.
             seat.placed = lives;
+            seat.found_dead = phase == Phase::Ending;
             // Also one that still lives: its terminal is gone, and it is about to notice.
             seat.lost_terminal = self.tmux_lost && phase != Phase::Out;
             if matches!(phase, Phase::Starting { .. }) {

@@ -130,7 +130,7 @@ impl Lead {
         match restart::decide(restart.unwrap_or_default(), &seat.failures, exit, now) {
             restart::Restart::After(pause) => {
                 seat.failures.push(now);
-                Next::Later(now.plus(pause))
+                if std::mem::take(&mut seat.found_dead) { Next::Again } else { Next::Later(now.plus(pause)) }
             }
             restart::Restart::No(why) => Next::Out(Some(why)),
         }

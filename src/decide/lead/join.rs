@@ -68,6 +68,7 @@ impl Lead {
             seat.making = true;
             seat.placed = false;
             seat.lost_terminal = false;
+            seat.found_dead = false;
             seat.stop_by = None;
             seat.batch = Some(batch);
             if let Some(entry) = self.entry_mut(name) {
@@ -399,6 +400,7 @@ impl Seat {
             making: false,
             placed: false,
             lost_terminal: false,
+            found_dead: false,
             planning,
             failures: Vec::new(),
             batch: None,

@@ -199,6 +199,8 @@ pub struct Seat {
     pub placed: bool,
     /// Its pane went with the tmux server, which nobody meant as a stop.
     pub lost_terminal: bool,
+    /// It had ended before this lead began: there is nothing to pause for, it failed under nobody's eyes once.
+    pub found_dead: bool,
     /// This life plans; an approval makes the next one execute.
     pub planning: bool,
     /// Recent starts that came after a failure.

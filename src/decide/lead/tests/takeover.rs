@@ -12,6 +12,12 @@ fn who_lives_goes_on_and_who_died_is_started_again() {
     assert_eq!(world.ending(), [("b".to_owned(), world.life("b"))], "its rest is ended first");
     assert!(world.launched().is_empty());
     world.ends("b", "killed", None);
+    assert_eq!(world.launched(), ["b"], "at once: what happened before this lead is nothing to pause for");
+    // From here on it is as with everyone else: the next failure is the second in a row.
+    world.starts("b");
+    world.ends("b", "killed", None);
+    world.later(500);
+    assert!(world.launched().is_empty());
     world.later(500);
     assert_eq!(world.launched(), ["b"]);
 }
