@@ -15,7 +15,7 @@ use super::env;
 use super::mail::{self, Inbox};
 use super::sandbox;
 use super::screen::Screen;
-use super::status::StatusFile;
+use super::status::{PACE, StatusFile};
 use super::trees::TreeAsk;
 use super::verbs::{self, Outbox};
 use crate::act::Verb;
@@ -192,7 +192,9 @@ impl Process {
 
     /// Writes what may be written a moment later than it happened.
     pub(super) fn put_down(&mut self) {
-        self.status.write();
+        if self.status.due().is_some() {
+            self.status.write();
+        }
         self.acted = None;
         if let Err(error) = self.control.store_acted() {
             tracing::warn!("{error}");
@@ -248,7 +250,7 @@ impl Process {
             }
             self.control.finish_acted();
             // Also where nothing of the status follows from it, as from a ping: else it would look as if it lay there.
-            self.acted.get_or_insert(Instant::now() + status::PACE);
+            self.acted.get_or_insert(Instant::now() + PACE);
         }
         Ok(())
     }
