@@ -64,6 +64,8 @@ impl Process {
                 Effect::SettleTree { name } => self.settle_tree(&name),
                 Effect::EndLife { name, life, grace } => ends.push((self.ending(&name, life), grace)),
                 Effect::ClosePane { pane_id, pid, .. } => {
+                    // Asked to end first: a closed pane would be taken for a person's wish.
+                    end_all(std::mem::take(&mut ends));
                     if let Some(tmux) = &self.tmux
                         && let Err(error) = tmux.close_panes(&[(pane_id, pid)]).await
                     {
