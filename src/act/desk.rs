@@ -78,10 +78,18 @@ impl Desk {
     /// Exit code 3 with the nearest names.
     pub fn member(&mut self, name: &Name) -> Result<&Member, ActError> {
         let team = self.team()?;
-        if team.member(name).is_none() {
-            return Err(unknown_member(team, name));
-        }
-        team.member(name).ok_or_else(|| ActError::not_found(format!("no member `{name}`")))
+        team.member(name).ok_or_else(|| unknown_member(team, name))
+    }
+
+    /// The roster entry of `name`, who may still be starting: what a program says before its hello is what one
+    /// wants to read when the hello does not come.
+    ///
+    /// # Errors
+    /// Exit code 3 with the nearest names.
+    pub fn member_or_starting(&mut self, name: &Name) -> Result<&Member, ActError> {
+        let team = self.team()?;
+        let starting = team.reserved.iter().find(|m| m.name == *name);
+        team.member(name).or(starting).ok_or_else(|| unknown_member(team, name))
     }
 
     /// The folder whose mailboxes are `name`'s: where no agent leads, the operator's are the lead's.

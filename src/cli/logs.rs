@@ -31,7 +31,7 @@ pub struct Args {
 
 pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     let mut client = team::open(globals)?;
-    client.desk.member(&args.name)?;
+    client.desk.member_or_starting(&args.name)?;
     let dir = client.desk.dir.member(&args.name);
     let path = dir.output_log();
     let shown = path.display().to_string();

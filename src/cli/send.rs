@@ -7,7 +7,7 @@ use super::error::CommandError;
 use super::follow::{self, What};
 use super::{output, team};
 use super::{text, values};
-use crate::act::{self, Client, Verb};
+use crate::act::{self, Client, Desk, Verb};
 use crate::model::address::Address;
 use crate::model::id::MessageId;
 use crate::model::message::Lane;
@@ -77,6 +77,7 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     // The text first: what cannot be sent is a mistake whether or not a team is there.
     let text = args.content()?;
     let mut client = team::open(globals)?;
+    until_there(&args.to, &mut client.desk)?;
     let send = act::Send {
         to: args.to.clone(),
         text,
@@ -100,6 +101,27 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
         output::text(&sent.text())?;
     }
     waited
+}
+
+/// Waits for a recipient that is still starting: members of one launch begin at the same time, and who is first
+/// may have something to say to another. A launch ends by itself, with or without them.
+fn until_there(to: &str, desk: &mut Desk) -> Result<(), CommandError> {
+    let Ok(address) = to.parse::<Address>() else { return Ok(()) };
+    let there = |desk: &mut Desk| -> Result<Option<()>, CommandError> {
+        let team = desk.team()?;
+        let starting = match &address {
+            Address::One(name) => team.member(name).is_none() && team.reserved.iter().any(|m| m.name == *name),
+            Address::Everyone => !team.launched,
+            Address::At(..) => false,
+        };
+        Ok((!starting).then_some(()))
+    };
+    if there(desk)?.is_none() {
+        let limit = desk.team()?.settings.limits.hello.0;
+        let folder = What::Folders(vec![desk.dir.path().to_owned()]);
+        follow::until(desk, &folder, Some(limit), there)?;
+    }
+    Ok(())
 }
 
 /// Waits until every recipient has read it.

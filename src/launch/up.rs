@@ -1,5 +1,6 @@
 //! `up`: a team from its spec, all of it or nothing.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -67,8 +68,8 @@ pub fn up(home: &Home, spec: &TeamSpec, options: UpOptions<'_>) -> Result<Up, Ac
     runtime()?.block_on(tmux.version()).map_err(|e| of_tmux("use tmux", &e))?;
     notes.extend(confine::note(home, &spec.members));
     let dir = make::make(home, spec, &tmux.socket().to_string_lossy(), options.tied)?;
-    let launched =
-        start_lead(home, name, Path::new(&spec.cwd), &tmux, None).and_then(|()| wait_launched(&dir, name, options));
+    let launched = start_lead(home, name, Path::new(&spec.cwd), &tmux, None)
+        .and_then(|()| wait_launched(&dir, home, name, options));
     match launched {
         Ok(team) => {
             notes.extend(not_in_trees(&team));
@@ -214,48 +215,47 @@ fn limit(team: &Team) -> Duration {
     limits.hello.0.saturating_add(trees).saturating_add(Duration::from_secs(10))
 }
 
-fn wait_launched(dir: &TeamDir, name: &Name, options: UpOptions<'_>) -> Result<Team, ActError> {
-    let first = crate::store::roster::read_team(dir)?;
+fn wait_launched(dir: &TeamDir, home: &Home, name: &Name, options: UpOptions<'_>) -> Result<Team, ActError> {
+    let mut desk = Desk::open(home, name)?;
+    let first = desk.team()?.clone();
     let begun = Instant::now();
-    let (mut led, mut told) = (false, std::collections::BTreeSet::new());
+    let UpOptions { progress, interrupted, .. } = options;
     for member in &first.reserved {
-        (options.progress)(&member.name, Step::Starting);
+        progress(&member.name, Step::Starting);
     }
-    let progress = options.progress;
-    let up = wait_for(
-        &folders(dir, &first.reserved),
-        LEAD_LIMIT.saturating_add(limit(&first)),
-        options.interrupted,
-        || {
-            std::thread::sleep(BURST);
-            // A lead may take its lease and give the launch up between two looks: the lease still names it.
-            led |= lease::text(&dir.lead_lease()).is_some();
-            let held = lease::is_held(&dir.lead_lease())?;
-            let team = crate::store::roster::read_team(dir)?;
-            for member in team.teammates().chain(&team.reserved) {
-                if !told.contains(&member.name) && status(dir, member).is_some_and(|s| s != State::Starting) {
-                    told.insert(member.name.clone());
-                    progress(&member.name, Step::Ready);
+    // Whose status still says that they start.
+    let mut starting: BTreeSet<Name> = first.reserved.iter().map(|m| m.name.clone()).collect();
+    let mut led = false;
+    let limit = LEAD_LIMIT.saturating_add(limit(&first));
+    let up = wait_for(&folders(dir, &first.reserved), limit, interrupted, || {
+        std::thread::sleep(BURST);
+        // A lead may take its lease and give the launch up between two looks: the lease still names it.
+        led |= lease::text(&dir.lead_lease()).is_some();
+        let held = lease::is_held(&dir.lead_lease())?;
+        let team = desk.team()?;
+        if team.launched {
+            // Each hears its welcome, or is done already: from then on they carry verbs out.
+            starting.retain(|name| {
+                let Some(member) = team.member(name) else { return false };
+                let heard = status(dir, member).is_some_and(|state| state != State::Starting);
+                if heard {
+                    progress(name, Step::Ready);
                 }
+                !heard && lease::is_held(&dir.member(name).lease()).unwrap_or(true)
+            });
+            if !held || starting.is_empty() {
+                return Ok(Some(team.clone()));
             }
-            // Each has heard its welcome, or is done already: from here on they carry verbs out.
-            let welcomed = |m: &Member| match told.contains(&m.name).then_some(State::Idle).or_else(|| status(dir, m)) {
-                None | Some(State::Starting) => !lease::is_held(&dir.member(&m.name).lease()).unwrap_or(true),
-                Some(_) => true,
-            };
-            if team.launched && (!held || team.teammates().all(welcomed)) {
-                return Ok(Some(team));
-            }
-            if led && !held {
-                return Err(launch_error(dir, name));
-            }
-            if !led && begun.elapsed() > LEAD_LIMIT {
-                return Err(ActError::failed(format!("the lead of `{name}` did not start"))
-                    .hint("`crewmux doctor` looks at this machine"));
-            }
-            Ok(None)
-        },
-    )?;
+        }
+        if led && !held {
+            return Err(launch_error(dir, name));
+        }
+        if !led && begun.elapsed() > LEAD_LIMIT {
+            return Err(ActError::failed(format!("the lead of `{name}` did not start"))
+                .hint("`crewmux doctor` looks at this machine"));
+        }
+        Ok(None)
+    })?;
     up.ok_or_else(|| ActError::timed_out(format!("team `{name}` did not come up in time")))
 }
 

@@ -189,7 +189,7 @@ impl Process {
                 return Ok(self.finished(finish));
             }
             let tick = [self.lead.next_deadline(), self.task_deadline()].into_iter().flatten().min().map(until);
-            let draw = self.screen.due();
+            let draw = self.screen.due(self.lead.team.launched);
             tokio::select! {
                 biased;
                 _ = recv(&mut terminate) => return Ok(self.left().await),

@@ -20,6 +20,8 @@ use crate::view::{self, Size, StatusView};
 
 /// Least time between two drawings.
 const PACE: Duration = Duration::from_millis(200);
+/// While a team is launched: a drawing reads what every member says of itself, and they all need the processor.
+const LAUNCH_PACE: Duration = Duration::from_millis(800);
 /// Events kept for the feed.
 const FEED: usize = 200;
 
@@ -58,8 +60,9 @@ impl Screen {
     }
 
     /// When a drawing is due.
-    pub fn due(&self) -> Option<Instant> {
-        self.wanted.then(|| self.last.map_or_else(Instant::now, |last| last + PACE))
+    pub fn due(&self, launched: bool) -> Option<Instant> {
+        let pace = if launched { PACE } else { LAUNCH_PACE };
+        self.wanted.then(|| self.last.map_or_else(Instant::now, |last| last + pace))
     }
 
     /// Draws, and gives the borders that changed their new text.

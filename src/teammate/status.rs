@@ -14,7 +14,8 @@ use crate::store::{MemberDir, document};
 
 /// Least time between two writes.
 pub(super) const PACE: Duration = Duration::from_millis(250);
-/// Before, nothing is written: the roster says what starts and what is ready, and many that start at once have enough to do.
+/// Before, only a change of state is written: that a member starts is what the roster says, and many that start at once
+/// have enough to do.
 const FIRST: Duration = Duration::from_millis(250);
 
 pub(super) struct StatusFile {
@@ -54,8 +55,7 @@ impl StatusFile {
         self.now.epoch = task.map(|t| t.1);
         self.now.activity = activity;
         self.now.queued = queued;
-        let starts = self.last.is_none() && self.born.elapsed() < FIRST;
-        if turned && !starts || self.due().is_some_and(|at| at <= Instant::now()) {
+        if turned || self.due().is_some_and(|at| at <= Instant::now()) {
             self.write();
         }
     }

@@ -162,14 +162,23 @@ fn a_program_that_gets_pastes_is_a_member_when_it_says_ready() {
     let up = crew.write(
         "desk.toml",
         "v = 1\nname = \"desk\"\n[[member]]\nname = \"ear\"\nengine = \"command\"\ndeliver = \"paste\"\n\
-         command = [\"sh\", \"-c\", \"while [ ! -e go ]; do sleep 0.02; done; crewmux ready && exec sleep 1000\"]\n",
+         command = [\"sh\", \"-c\", \"echo warming up; while [ ! -e go ]; do sleep 0.02; done; crewmux ready && \
+         exec sleep 1000\"]\n",
     );
     let mut child =
         crew.command(&["up", up.to_str().expect("plain")]).stdout(std::process::Stdio::null()).spawn().expect("starts");
     until("its program runs", || crew.roster("desk")["reserved"][0]["pane_id"].is_string());
     assert!(child.try_wait().expect("a child").is_none(), "not up yet");
     assert_eq!(crew.roster("desk")["launched"], false);
+    // What it prints meanwhile is what one wants to read when it does not get ready.
+    until("its log can be read", || crew.run(&["logs", "ear"]).out.contains("warming up"));
+    let send =
+        |to: &str| crew.command(&["send", to, "early"]).stdout(std::process::Stdio::null()).spawn().expect("starts");
+    let (one, all) = (send("ear"), send("*"));
     crew.write("go", "");
+    for mut sender in [one, all] {
+        assert!(sender.wait().expect("it ends").success(), "mail to who is starting waits for it");
+    }
     assert!(child.wait().expect("it ends").success());
     assert_eq!(crew.status("desk", "ear")["alive"], true);
     // Nobody else can say it.
