@@ -147,7 +147,9 @@ impl Client {
             }
             if alive.elapsed() > ALIVE_CHECK {
                 alive = Instant::now();
-                if !lease::is_held(&lease)? {
+                // What another life holds by now: the one that was asked answers no more.
+                let other = lease::text(&lease).is_some_and(|text| text.life != wish.life);
+                if other || !lease::is_held(&lease)? {
                     return Err(gone(name));
                 }
             }

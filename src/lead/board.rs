@@ -15,6 +15,7 @@ use crate::model::name::Name;
 use crate::model::task::TaskResult;
 use crate::model::time::Timestamp;
 use crate::os::clock;
+use crate::store::StoreError;
 
 /// How far past its limit a task is when its teammate must be stuck.
 const MARGIN: Duration = Duration::from_secs(10);
@@ -69,23 +70,21 @@ impl Process {
     }
 
     /// A life is over: what it had in progress goes back.
-    pub(super) fn return_tasks(&mut self, name: &Name, life: Life) {
-        self.give_back(|board, now| board.return_life(name, life, &Name::lead(), now));
+    pub(super) fn return_tasks(&mut self, name: &Name, life: Life) -> Result<(), StoreError> {
+        self.give_back(|board, now| board.return_life(name, life, &Name::lead(), now))
     }
 
     /// So does what the lead before did not get to.
-    pub(super) fn return_stale(&mut self, name: &Name, current: Option<Life>) {
-        self.give_back(|board, now| board.return_stale(name, current, &Name::lead(), now));
+    pub(super) fn return_stale(&mut self, name: &Name, current: Option<Life>) -> Result<(), StoreError> {
+        self.give_back(|board, now| board.return_stale(name, current, &Name::lead(), now))
     }
 
-    fn give_back(&mut self, which: impl Fn(&Board, Timestamp) -> Option<Changed>) {
+    fn give_back(&mut self, which: impl Fn(&Board, Timestamp) -> Option<Changed>) -> Result<(), StoreError> {
         let done = self.desk.board.update(|log, now| {
             let changed = which(&log.board, now);
             Ok::<_, std::convert::Infallible>(((), changed.map(|c| c.record).into_iter().collect()))
         });
-        if let Err(error) = done {
-            self.trouble("return the tasks of an ended life", &error);
-        }
+        done.map(|Ok(())| ())
     }
 
     /// Something that should not go wrong did: people find it in the events.

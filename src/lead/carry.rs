@@ -10,11 +10,11 @@ use super::ends::end_all;
 use super::panes::teammate_pane;
 use super::run::Process;
 use crate::decide::lead::{Effect, Event, EventRecord, Start};
-use crate::model::id::{MessageId, RequestId};
-use crate::model::message::{Body, Lane, Message};
+use crate::model::id::RequestId;
+use crate::model::message::Lane;
 use crate::model::name::Name;
 use crate::os::process;
-use crate::store::{Durability, Journal, MemberDir, StoreError, document, intake::Intake, mailbox};
+use crate::store::{Journal, MemberDir, StoreError, document, intake::Intake, mailbox};
 use crate::tmux::{Pane, PaneSpec};
 
 /// A segment of `dead.jsonl` longer than this, in bytes, is followed by a new one …
@@ -37,7 +37,10 @@ impl Process {
         }
         if self.again.is_none() && self.save() {
             self.held_up = false;
-            self.mail_is_done();
+            self.say_again();
+            if self.unsaid.is_empty() {
+                self.mail_is_done();
+            }
         }
     }
 
@@ -56,8 +59,10 @@ impl Process {
             match effect {
                 Effect::SaveTeam => self.roster_dirty = true,
                 Effect::Log(record) => self.log(&record),
-                Effect::Ledger(_) => {}
-                Effect::Mail { to, id, body } => self.mail(&to, id, &body),
+                Effect::Ledger(_) | Effect::ReturnStale { .. } | Effect::CloseMail { .. } | Effect::OpenMail { .. } => {
+                }
+                Effect::ReturnTasks { life, .. } => drop(self.teammates.remove(&life)),
+                Effect::Mail { to, id, body } => self.mail(to, id, body),
                 Effect::WritePlan { id, text } => self.write_plan(id, &text),
                 Effect::Launch(starts) => self.launch(starts),
                 Effect::MakeTree { name, life } => self.make_tree(&name, life),
@@ -72,40 +77,57 @@ impl Process {
                         tracing::warn!("cannot close a pane: {error}");
                     }
                 }
-                Effect::ReturnTasks { name, life } => {
-                    self.return_tasks(&name, life);
-                    self.teammates.remove(&life);
-                }
-                Effect::ReturnStale { name, current } => self.return_stale(&name, current),
-                Effect::CloseMail { name, reason } => match close_mail(self, &name, &reason) {
-                    Ok(0) => {}
-                    Ok(count) => {
-                        self.log(&EventRecord::of("mail_undelivered", &name).with("count", count));
-                    }
-                    Err(error) => self.trouble("close a mailbox", &error),
-                },
-                Effect::OpenMail { name } => {
-                    if let Err(error) = mailbox::reopen(&self.desk.dir.member(&name), "its member is started again") {
-                        self.trouble("open a mailbox", &error);
-                    }
-                }
                 Effect::Finish(finish) => self.finish = Some(finish),
             }
         }
         end_all(ends);
     }
 
-    /// Whether what the effect needs, or is, lies on disk now.
+    /// Puts on disk what the effect needs, or is; whether that is there now.
     fn on_disk(&mut self, effect: &Effect) -> bool {
         match effect {
+            effect if self.keeps_note(effect) => true,
             Effect::Ledger(record) => {
                 let kept = self.ledger.update(|_, _| Ok::<_, std::convert::Infallible>(((), vec![record.clone()])));
                 kept.map_err(|error| self.hold_up("write the ledger", &error)).is_ok()
             }
             // What is told must be true on disk first.
             Effect::Mail { .. } | Effect::Launch(_) | Effect::MakeTree { .. } | Effect::Finish(_) => self.save(),
+            Effect::ReturnTasks { name, life } => {
+                let returned = self.return_tasks(name, *life);
+                self.is_kept("return the tasks of an ended life", returned)
+            }
+            Effect::ReturnStale { name, current } => {
+                let returned = self.return_stale(name, *current);
+                self.is_kept("return the tasks of ended lives", returned)
+            }
+            Effect::CloseMail { name, reason } => {
+                let closed = close_mail(self, name, reason).map(|count| {
+                    if count > 0 {
+                        self.log(&EventRecord::of("mail_undelivered", name).with("count", count));
+                    }
+                });
+                self.is_kept("close a mailbox", closed)
+            }
+            Effect::OpenMail { name } => {
+                let opened = mailbox::reopen(&self.desk.dir.member(name), "its member is started again");
+                self.is_kept("open a mailbox", opened)
+            }
             _ => true,
         }
+    }
+
+    /// What the disk refused waits; for a lock that somebody keeps, all others must not.
+    fn is_kept(&mut self, what: &str, result: Result<(), StoreError>) -> bool {
+        match result {
+            Ok(()) => return true,
+            Err(error @ StoreError::Io { .. }) => self.hold_up(what, &error),
+            Err(error) => {
+                self.trouble(what, &error);
+                return true;
+            }
+        }
+        false
     }
 
     /// One write of the roster for everything that changed since the last. Whether it is written.
@@ -124,26 +146,6 @@ impl Process {
         // Said once, however often it is tried.
         if !std::mem::replace(&mut self.held_up, true) {
             self.trouble(what, error);
-        }
-    }
-
-    fn mail(&mut self, to: &Name, id: MessageId, body: &Body) {
-        let sent = self.desk.mailbox(to).and_then(|dir| {
-            let to = if to.is_operator() && !self.lead.team.agent_leads() { Name::lead() } else { to.clone() };
-            let message = Message::new(id, self.lead.team.lead_agent_id.clone(), to, body);
-            let durability = match body {
-                Body::PlanApprovalResponse { .. } | Body::PermissionResponse { .. } | Body::ShutdownRequest { .. } => {
-                    Durability::Durable
-                }
-                _ => Durability::Fast,
-            };
-            Ok(mailbox::deliver(&dir, &message, body.lane(), durability, true)?)
-        });
-        match sent {
-            // Nobody is there any more to hear it.
-            Ok(_) => {}
-            Err(error) if error.code == 4 => {}
-            Err(error) => self.trouble("send mail", &error),
         }
     }
 

@@ -10,6 +10,7 @@ mod panes;
 mod run;
 mod screen;
 mod trees;
+mod words;
 
 pub use carry::bury_unread;
 pub use panes::{lead_pane, teammate_pane};

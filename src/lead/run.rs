@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::ends::Ending;
 use super::screen::Screen;
+use super::words::Unsaid;
 use crate::act::board::LedgerLog;
 use crate::act::{ActError, Desk};
 use crate::decide::lead::{Effect, Event, EventRecord, Finish, Lead};
@@ -105,6 +106,7 @@ pub(super) struct Process {
     /// The disk refused some of it, which is tried again then.
     pub again: Option<Instant>,
     pub held_up: bool,
+    pub unsaid: Unsaid,
     /// Some of it was asked for by mail that is not marked as read yet.
     acts_on_mail: bool,
     pub(super) heard: mpsc::UnboundedReceiver<Event>,
@@ -165,6 +167,7 @@ impl Process {
             pending: Vec::new(),
             again: None,
             held_up: false,
+            unsaid: Unsaid::default(),
             acts_on_mail: false,
             heard,
             watch,
@@ -209,6 +212,7 @@ impl Process {
                     self.look();
                 }
                 () = sleep_until(self.again) => {}
+                () = sleep_until(self.unsaid.again.at()) => {}
                 () = sleep_until(draw) => self.screen.draw(&mut self.desk, &self.lead.team, self.tmux.as_ref()),
             }
         }

@@ -2,6 +2,7 @@
 //!
 //! Never knows what a team, a member or a message is: only pids, file descriptors and the mark of a life.
 
+pub mod again;
 pub mod clock;
 pub mod fault;
 pub mod late_close;

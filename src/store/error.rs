@@ -71,6 +71,12 @@ impl StoreError {
             if matches!(source.kind(), StorageFull | QuotaExceeded | FileTooLarge | WriteZero))
     }
 
+    /// Whether the same may well go another time: the disk or a lock was in the way, not what was asked for.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Io { .. } | Self::Locked { .. })
+    }
+
     /// What a person can do about it.
     #[must_use]
     pub fn hint(&self) -> Option<String> {

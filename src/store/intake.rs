@@ -343,7 +343,11 @@ impl Intake {
     }
 
     pub fn store_acted(&mut self) -> Result<()> {
-        if std::mem::take(&mut self.acted) { self.store() } else { Ok(()) }
+        if self.acted {
+            self.store()?;
+            self.acted = false;
+        }
+        Ok(())
     }
 
     /// What was being handed over has not arrived: it waits again, marked.

@@ -4,22 +4,21 @@ use std::time::Duration;
 
 use super::engine::{Engine, EngineEvent, LOG_BYTES};
 use super::run::Process;
+use super::words::Word;
 use crate::decide::teammate::{Effect, Ended};
-use crate::model::id::MessageId;
-use crate::model::message::{Body, Lane, Message};
-use crate::model::name::Name;
+use crate::model::message::{Body, Message};
 use crate::model::spec::EngineKind;
 use crate::model::team::Exit;
 use crate::os::clock;
 use crate::os::life::end_life;
 use crate::os::log_file::RotatingLog;
-use crate::store::{Durability, document, mailbox};
+use crate::store::document;
 
 impl Process {
     pub(super) fn carry(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Mail { id, body } => self.tell_lead(id, &body),
+                Effect::Mail { id, body } => self.say(Word::Lead(id, body)),
                 Effect::HandOver(message) => self.hand_over(*message),
                 Effect::Work(on) => {
                     self.works = on;
@@ -54,20 +53,6 @@ impl Process {
         });
     }
 
-    pub(super) fn tell_lead(&self, id: MessageId, body: &Body) {
-        let lead = Name::lead();
-        let message = Message::new(id, self.context.agent_id.clone(), lead.clone(), body);
-        // What is decided must outlast a power cut; a hello is said again by the next life.
-        let durability = match body {
-            Body::ShutdownResponse { .. } => Durability::Durable,
-            _ => Durability::Fast,
-        };
-        let dir = self.context.desk.dir.member(&lead);
-        if let Err(error) = mailbox::deliver(&dir, &message, Lane::Control, durability, false) {
-            tracing::warn!("cannot tell the lead: {error}");
-        }
-    }
-
     /// The lead's word as mail for the program.
     pub(super) fn hand_over(&mut self, message: Message) {
         if self.context.spec.engine == EngineKind::Worker {
@@ -78,9 +63,7 @@ impl Process {
         {
             return;
         }
-        if let Err(error) = mailbox::deliver(&self.context.dir, &message, Lane::Inbox, Durability::Fast, true) {
-            tracing::warn!("cannot hand over a request: {error}");
-        }
+        self.say(Word::Program(Box::new(message)));
     }
 
     pub(super) fn refresh(&mut self) {
@@ -121,6 +104,7 @@ impl Process {
             reason: reason.to_owned(),
             at: clock::now(),
         };
+        self.last_words();
         self.refresh();
         self.put_down();
         if let Err(error) = document::replace_json(&self.context.dir.exit(), &exit, document::Sync::Fast) {

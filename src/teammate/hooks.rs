@@ -69,7 +69,7 @@ impl Process {
                 None
             }
             Err(error) => {
-                self.outbox.answer(&Reply::new(wish.id, Err(error)));
+                self.answer(Reply::new(wish.id, Err(error)));
                 None
             }
         }
@@ -126,7 +126,7 @@ impl Process {
         }
         match then {
             Then::Wish(kind, wish) if cut_off => {
-                self.outbox.answer(&Reply::new(wish.id, Err(hooks::cut_off(kind))));
+                self.answer(Reply::new(wish.id, Err(hooks::cut_off(kind))));
             }
             Then::Task(mut end) if cut_off => {
                 end.cut = Some("its hook was cut off".to_owned());
@@ -135,7 +135,7 @@ impl Process {
             Then::Idle if cut_off => self.idle_hook = false,
             Then::Wish(kind, wish) => match hooks::after(&mut self.context.desk, &who, &wish.verb, kind, &said) {
                 Ok(()) => self.carry_out(*wish),
-                Err(refused) => self.outbox.answer(&Reply::new(wish.id, Err(refused))),
+                Err(refused) => self.answer(Reply::new(wish.id, Err(refused))),
             },
             Then::Task(mut end) => {
                 let kind = HookKind::TaskCompleted;

@@ -16,6 +16,7 @@ mod status;
 mod trees;
 mod turn;
 mod verbs;
+mod words;
 mod work;
 
 pub use context::{Place, StartError};

@@ -18,6 +18,7 @@ use super::screen::Screen;
 use super::status::{PACE, StatusFile};
 use super::trees::TreeAsk;
 use super::verbs::{self, Outbox};
+use super::words::Unsaid;
 use crate::act::Verb;
 use crate::act::outbox::Wish;
 use crate::decide::teammate::{Ended, Event, Teammate};
@@ -57,6 +58,9 @@ pub fn run(place: Place) -> Result<u8, StartError> {
     code
 }
 
+/// When a cursor that the disk refused is stored again.
+const AGAIN: Duration = Duration::from_secs(1);
+
 pub(super) struct Process {
     pub(super) context: Context,
     pub(super) teammate: Teammate,
@@ -66,6 +70,7 @@ pub(super) struct Process {
     pub(super) outbox: Outbox,
     /// Verbs that came before the lead's welcome.
     pub(super) held: Vec<Wish>,
+    pub(super) unsaid: Unsaid,
     pub(super) status: StatusFile,
     /// When the control lane's cursor is to be stored, where it is not yet.
     acted: Option<Instant>,
@@ -117,6 +122,7 @@ impl Process {
             control: Intake::open(&context.dir, Lane::Control)?,
             outbox: Outbox::open(&context)?,
             held: Vec::new(),
+            unsaid: Unsaid::default(),
             teammate,
             engine: Engine::None,
             status,
@@ -176,6 +182,10 @@ impl Process {
                 () = sleep_until(tick) => self.step(Event::Tick),
                 () = sleep_until(agent) => self.agent_tick(),
                 () = sleep_until(status) => self.put_down(),
+                () = sleep_until(self.unsaid.again.at()) => {
+                    self.say_again();
+                    self.look();
+                }
                 () = sleep_until(started) => {
                     started = None;
                     if let Err(error) = trim::code() {
@@ -183,7 +193,7 @@ impl Process {
                     }
                 }
                 // Last, so that everything else has its turn first.
-                () = std::future::ready(()), if self.outbox.has_more() => self.look(),
+                () = std::future::ready(()), if self.outbox.has_more() && !self.unsaid.is_too_much() => self.look(),
             }
             self.refresh();
             self.hook_on_idle();
@@ -198,6 +208,7 @@ impl Process {
         self.acted = None;
         if let Err(error) = self.control.store_acted() {
             tracing::warn!("{error}");
+            self.acted = Some(Instant::now() + AGAIN);
         }
     }
 
@@ -256,7 +267,12 @@ impl Process {
     }
 
     fn look_outbox(&mut self) -> Result<(), StoreError> {
-        self.held.extend(self.outbox.poll(&self.context)?);
+        if self.unsaid.is_too_much() {
+            return Ok(());
+        }
+        let (wishes, refused) = self.outbox.poll(&self.context)?;
+        self.held.extend(wishes);
+        refused.into_iter().for_each(|reply| self.answer(reply));
         self.carry_out_held();
         Ok(())
     }
@@ -281,7 +297,8 @@ impl Process {
 
     /// Carries one verb out, and what follows from it for the teammate itself.
     pub(super) fn carry_out(&mut self, wish: Wish) {
-        let outcome = verbs::carry_out(&mut self.context, &mut self.teammate, &mut self.inbox, &self.outbox, wish);
+        let (reply, outcome) = verbs::carry_out(&mut self.context, &mut self.teammate, &mut self.inbox, wish);
+        self.answer(reply);
         self.carry(outcome.effects);
         for event in outcome.events {
             self.step(event);
@@ -320,7 +337,7 @@ impl Process {
             EngineEvent::NotDelivered(_) => self.inbox.came_back(),
             EngineEvent::SuspendRefused => {
                 let notice = "suspend_refused".to_owned();
-                self.tell_lead(verbs::fresh_id(), &Body::Notice { life: self.context.place.life, notice });
+                self.tell_lead(verbs::fresh_id(), Body::Notice { life: self.context.place.life, notice });
                 Ok(())
             }
             EngineEvent::Hooked(hooked) => {
@@ -328,7 +345,7 @@ impl Process {
                 Ok(())
             }
             EngineEvent::Answered(reply) => {
-                self.outbox.answer(&reply);
+                self.answer(*reply);
                 Ok(())
             }
             EngineEvent::TaskEnded(end) => {

@@ -14,7 +14,7 @@ use crate::model::request::RequestKind;
 use crate::os::clock;
 use crate::store::{Durability, Journal, StoreError, Tail, hole, journal};
 
-/// An outbox or replies file longer than this is rotated, in bytes.
+/// An outbox longer than this is rotated, in bytes.
 const SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
 
 /// So much of an outbox is read in one look.
@@ -27,7 +27,6 @@ pub(super) struct Outbox {
     emptied: u64,
     /// The last look did not come to the end.
     more: bool,
-    replies: Journal,
 }
 
 /// What carrying a verb out means for the teammate itself.
@@ -42,26 +41,25 @@ pub(super) struct Outcome {
 impl Outbox {
     pub fn open(context: &Context) -> Result<Self, StoreError> {
         begin_anew(context)?;
-        let replies = Journal::open(context.dir.replies());
-        Ok(Self { tail: Tail::end(context.dir.outbox())?, emptied: 0, more: false, replies })
+        Ok(Self { tail: Tail::end(context.dir.outbox())?, emptied: 0, more: false })
     }
 
     /// The next wishes. Not all of them at once: whoever writes without end must not keep its teammate from what else is to
-    /// be done; [`Self::has_more`] says to come again.
-    pub fn poll(&mut self, context: &Context) -> Result<Vec<Wish>, StoreError> {
-        let mut wishes = Vec::new();
+    /// be done; [`Self::has_more`] says to come again. Also answers to what is no verb.
+    pub fn poll(&mut self, context: &Context) -> Result<(Vec<Wish>, Vec<Reply>), StoreError> {
+        let (mut wishes, mut refused) = (Vec::new(), Vec::new());
         let batch = self.tail.read(BATCH_BYTES)?;
         for line in &batch.lines {
             match line.parse::<Wish>() {
                 Ok(wish) if wish.life == context.place.life => wishes.push(wish),
                 Ok(_) => {}
-                Err(error) if line.marker.is_none() => self.answer_unreadable(&line.json, &error),
+                Err(error) if line.marker.is_none() => refused.extend(unreadable(&line.json, &error)),
                 Err(_) => {}
             }
         }
         self.more = batch.more;
         self.make_room();
-        Ok(wishes)
+        Ok((wishes, refused))
     }
 
     pub fn has_more(&self) -> bool {
@@ -78,25 +76,17 @@ impl Outbox {
             Err(error) => tracing::warn!("{error}"),
         }
     }
+}
 
-    /// A line that is JSON but no verb of ours: whoever wrote it may still wait for an answer.
-    fn answer_unreadable(&self, json: &str, error: &serde_json::Error) {
-        #[derive(serde::Deserialize)]
-        struct Id {
-            id: crate::model::id::MessageId,
-        }
-        if let Ok(Id { id }) = serde_json::from_str(json) {
-            let refused = ActError::usage("that is not a verb of this version").cause(error.to_string());
-            self.answer(&Reply::new(id, Err(refused)));
-        }
+/// The answer to a line that is JSON but no verb of ours: whoever wrote it may still wait for one.
+fn unreadable(json: &str, error: &serde_json::Error) -> Option<Reply> {
+    #[derive(serde::Deserialize)]
+    struct Id {
+        id: crate::model::id::MessageId,
     }
-
-    pub fn answer(&self, reply: &Reply) {
-        if let Err(error) = self.replies.append_within(reply, SEGMENT_BYTES, 1) {
-            // The asker runs into its time limit; the verb itself is done or refused.
-            tracing::warn!("cannot answer a verb: {error}");
-        }
-    }
+    let Id { id } = serde_json::from_str(json).ok()?;
+    let refused = ActError::usage("that is not a verb of this version").cause(error.to_string());
+    Some(Reply::new(id, Err(refused)))
 }
 
 /// A long outbox of earlier lives gives way to a new file. Only now: no program of this life runs yet, whose sandbox
@@ -124,14 +114,12 @@ pub(super) fn carry_out(
     context: &mut Context,
     teammate: &mut Teammate,
     inbox: &mut Inbox,
-    outbox: &Outbox,
     wish: Wish,
-) -> Outcome {
+) -> (Reply, Outcome) {
     let mut outcome = Outcome::default();
     let id = wish.id;
     let result = perform(context, teammate, inbox, wish, &mut outcome);
-    outbox.answer(&Reply::new(id, result));
-    outcome
+    (Reply::new(id, result), outcome)
 }
 
 fn perform(

@@ -95,7 +95,7 @@ impl Process {
         }
         if opened.lost.is_some() {
             let notice = "session_lost".to_owned();
-            self.tell_lead(verbs::fresh_id(), &Body::Notice { life: self.context.place.life, notice });
+            self.tell_lead(verbs::fresh_id(), Body::Notice { life: self.context.place.life, notice });
         }
         self.step(Event::EngineReady);
     }

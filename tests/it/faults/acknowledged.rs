@@ -45,6 +45,11 @@ impl Trial {
         std::fs::rename(self.crew.dir().join("faults/part"), self.crew.dir().join("faults/fault")).expect("renamed");
     }
 
+    /// The fault that somebody may meet, or has met.
+    fn set(&self) -> String {
+        format!("the fault is {:?}, or was {:?}", self.crew.read("faults/fault"), self.crew.read("faults/fired"))
+    }
+
     pub fn fired(&self) -> bool {
         self.crew.dir().join("faults/fired").exists()
     }
@@ -65,10 +70,11 @@ impl Trial {
     }
 
     fn decides(&mut self) {
+        let life = self.crew.entry("t", "hand")["life"].clone();
         let scope = format!("scope{}", self.count);
         self.crew.order("hand", &format!("crewmux permission ask deploy --scope {scope}"));
         let mut id = None;
-        until("a permission is asked for, or nobody is there to ask", || {
+        until(&format!("a permission is asked for, or nobody is there to ask; {}", self.set()), || {
             id = self
                 .requests()
                 .into_iter()
@@ -79,8 +85,21 @@ impl Trial {
         if let Some(id) = id
             && self.crew.run(&["approve", "--team", "t", &id]).code == 0
         {
+            self.is_told(&id, &life);
             self.decided.push(id);
         }
+    }
+
+    /// Who asked hears of the decision, as long as it lives.
+    fn is_told(&self, id: &str, life: &Value) {
+        let inbox = self.crew.member("t", "hand").join("mail/inbox.jsonl");
+        until(&format!("`hand` is told of {id}"), || {
+            let told = |m: &Value| m["type"] == "permission_response" && m["body"]["request_id"] == id;
+            self.crew.journal(&inbox).iter().any(told)
+                || self.crew.entry("t", "hand")["life"] != *life
+                || self.crew.status("t", "hand")["alive"] == false
+                || self.crew.json(&["status", "--team", "t"])["lead"]["alive"] == false
+        });
     }
 
     fn requests(&self) -> Vec<Value> {
@@ -91,11 +110,8 @@ impl Trial {
     pub fn recovers(&self) {
         let lead = || self.crew.json(&["status", "--team", "t"])["lead"]["alive"] == true;
         let fault = self.crew.read("faults/fired");
-        if fault.starts_with("lead ")
-            && !fault.ends_with("enospc")
-            && !fault.ends_with("eio")
-            && !fault.ends_with("short")
-        {
+        let words: Vec<&str> = fault.split_whitespace().collect();
+        if words.first() == Some(&"lead") && !matches!(words.get(3), Some(&("enospc" | "eio" | "short"))) {
             until("the lead is gone", || !lead());
         }
         if !lead() {

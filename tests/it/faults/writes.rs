@@ -52,7 +52,16 @@ fn f23_a_lead_at_its_ledger() {
 
 #[test]
 fn f23_a_lead_at_its_answers() {
-    each(&["lead control.jsonl write half", "lead control.jsonl write enospc", "lead cursors.json write kill"]);
+    let answers =
+        ["lead control.jsonl write half", "lead control.jsonl write enospc", "lead control.jsonl write eio 1"];
+    each(&answers);
+    each(&["lead cursors.json write kill", "lead cursors.json write enospc"]);
+}
+
+#[test]
+fn f17_what_a_teammate_cannot_say_at_once_is_said_later() {
+    all("teammate", "replies.jsonl write", &["enospc", "short", "half"]);
+    all("teammate", "inbox.jsonl write", &["enospc"]);
 }
 
 #[test]
