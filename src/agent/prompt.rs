@@ -33,9 +33,21 @@ pub fn system(cwd: &Path, team: Option<&Membership>) -> String {
             team.member, team.team
         ));
     }
+    push_notes(&mut text, cwd);
+    text
+}
+
+fn push_notes(text: &mut String, cwd: &Path) {
     for (path, notes) in notes(cwd) {
         text.push_str(&format!("\n\n# Notes of the project, from {}\n\n{notes}", path.display()));
     }
+}
+
+/// The prompt of a child: what its definition says, where it stands, and the notes of the project.
+#[must_use]
+pub fn child(definition: &str, cwd: &Path) -> String {
+    let mut text = format!("{definition}\n\n{}", surroundings(cwd));
+    push_notes(&mut text, cwd);
     text
 }
 

@@ -9,13 +9,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::conversation::Conversation;
 use super::watch::Step;
+use crate::agent::filter::{AGENT, AGENT_ALIAS, SEND_MESSAGE};
 use crate::agent::identity::{self, ForkBase, Identity};
 use crate::agent::stream::Answer;
 use crate::agent::tools::{Kind, Outcome};
 use crate::agent::wire::{Block, Turn};
 
-/// The tool that starts children, by both of its names: its calls run beside each other, and need what a fork goes on from.
-const STARTS_CHILDREN: [&str; 2] = ["Agent", "Task"];
+/// The tool that starts children, by both of its names: its calls run beside each other.
+const STARTS_CHILDREN: [&str; 2] = [AGENT, AGENT_ALIAS];
+/// They need what a fork goes on from.
+const NEEDS_BASE: [&str; 3] = [AGENT, AGENT_ALIAS, SEND_MESSAGE];
 /// How long a cancelled call may take to end before it is left alone.
 const CANCEL_GRACE: Duration = Duration::from_secs(10);
 
@@ -84,7 +87,7 @@ impl Conversation {
     }
 
     fn identity(&self, turn: &Turn, calls: &[OneCall]) -> Identity {
-        let starts = calls.iter().any(|call| STARTS_CHILDREN.contains(&call.name.as_str()));
+        let starts = calls.iter().any(|call| NEEDS_BASE.contains(&call.name.as_str()));
         let base = starts.then(|| {
             // `turn` is the last one of the conversation; what was sent ends before it.
             let mut sent = self.body.clone();

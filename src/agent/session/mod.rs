@@ -32,6 +32,9 @@ pub use team::Membership;
 /// How long a turn waits for MCP servers that are still starting; their tools come later then.
 const SERVERS_WAIT: Duration = Duration::from_secs(10);
 
+/// How long children and shells may take to end with their session.
+const CLOSING: Duration = Duration::from_secs(10);
+
 /// What a session is started with.
 pub struct Start {
     pub cwd: PathBuf,
@@ -139,6 +142,7 @@ impl Session {
             session_dir: shelf.dir(&kept.id),
             servers,
             output_schema,
+            shared: &shared,
         };
         let outfit = outfit::outfit(&of, &mut cx);
         let mut system = vec![prompt::system(&cwd, team.as_ref())];
@@ -315,6 +319,13 @@ impl Session {
     pub async fn close(&self) {
         self.cancel();
         self.backlog.stop_all();
+        let gone = async {
+            while self.backlog.running() > 0 {
+                self.backlog.changed().await;
+            }
+        };
+        // What cannot be ended was named where it was stopped; nobody waits for it for ever.
+        let _ = tokio::time::timeout(CLOSING, gone).await;
         self.servers.close().await;
     }
 

@@ -7,10 +7,13 @@ use serde_json::Value;
 
 use super::{Face, Membership};
 use crate::agent::AgentId;
-use crate::agent::filter::{self, Role};
+use crate::agent::definition::{Library, folders as folders_of};
+use crate::agent::filter;
 use crate::agent::mcp_client::{self, Server, Servers};
-use crate::agent::query::{Inbox, LateTools, NoInbox};
+use crate::agent::query::{Inbox, LateTools, Shared};
 use crate::agent::settings::{self, Settings};
+use crate::agent::spawn::kept::Nest;
+use crate::agent::spawn::{Nursery, Seed};
 use crate::agent::tools::{
     BoxFuture, Context, Possible, Registry, Sandboxed, Skill, Standard, ToolEvent, WebSearch, standard,
 };
@@ -35,7 +38,7 @@ pub trait Backlog: Send + Sync {
     /// How much waits for `agent`.
     fn waiting(&self, agent: &AgentId) -> usize;
 
-    /// Children and shells that run in the background.
+    /// Children and shells that run.
     fn running(&self) -> usize;
 
     /// Returns when something has come to wait or has ended since it was called. May return without need.
@@ -46,34 +49,6 @@ pub trait Backlog: Send + Sync {
 
     /// Puts the child in the foreground into the background; `false` where there is none.
     fn to_background(&self) -> bool;
-}
-
-/// Nothing runs beside it.
-#[derive(Clone, Copy, Debug)]
-pub struct Alone;
-
-impl Backlog for Alone {
-    fn take(&self, _agent: &AgentId) -> Vec<Waiting> {
-        Vec::new()
-    }
-
-    fn waiting(&self, _agent: &AgentId) -> usize {
-        0
-    }
-
-    fn running(&self) -> usize {
-        0
-    }
-
-    fn changed(&self) -> BoxFuture<'_, ()> {
-        Box::pin(std::future::pending())
-    }
-
-    fn stop_all(&self) {}
-
-    fn to_background(&self) -> bool {
-        false
-    }
 }
 
 /// For whom.
@@ -87,6 +62,7 @@ pub struct Of<'a> {
     pub session_dir: PathBuf,
     pub servers: Vec<Value>,
     pub output_schema: Option<Value>,
+    pub shared: &'a Shared,
 }
 
 pub struct Outfit {
@@ -104,23 +80,37 @@ pub struct Outfit {
 /// Chooses the tools; what they need of the session is put into `cx`.
 pub fn outfit(of: &Of<'_>, cx: &mut Context) -> Outfit {
     folders(of, cx);
-    let role = match (of.coordinator, of.team) {
-        (true, _) => Role::Coordinator,
-        (false, Some(_)) => Role::Teammate,
-        (false, None) => Role::Alone,
-    };
     let servers = Servers::start(servers(of), of.cwd, notices(of.face));
     let (skills, wrong) = Skill::find(of.cwd, settings::person_file().as_deref().and_then(Path::parent));
     let notice = notices(of.face);
     wrong.into_iter().for_each(|line| notice(format!("a skill is left out: {line}")));
-    let mut registry = standard(Standard {
+    let seat = of.team.and_then(Membership::seat);
+    let tools = standard(Standard {
         web_search: of.settings.web_search.as_ref().map(search),
         skills: Some(skills).filter(|skills| !skills.skills().is_empty()),
         servers: Some(Arc::clone(&servers)),
-        seat: of.team.and_then(Membership::seat),
+        seat: seat.clone(),
         output_schema: of.output_schema.clone(),
         ..Standard::default()
     });
+    let nursery =
+        Nursery::new(cx.outputs.clone().unwrap_or_else(|| of.session_dir.join("outputs")), of.settings.max_children);
+    cx.tasks = Arc::clone(&nursery) as _;
+    let seed = Arc::new(Seed {
+        settings: Arc::clone(of.settings),
+        shared: of.shared.clone(),
+        tools,
+        servers: Arc::clone(&servers),
+        library: library(of),
+        nest: Nest(of.session_dir.join("children")),
+        nursery: Arc::clone(&nursery),
+        seat,
+        team: of.team.is_some(),
+        coordinator: of.coordinator,
+        attended: of.attended,
+    });
+    let role = seed.role();
+    let mut registry = seed.registry();
     registry.retain(|tool| filter::gets(&role, tool.name()));
     let possible = Possible {
         main: true,
@@ -128,33 +118,41 @@ pub fn outfit(of: &Of<'_>, cx: &mut Context) -> Outfit {
         person: of.attended,
         repository: of.cwd.ancestors().any(|dir| dir.join(".git").exists()),
         output_schema: of.output_schema.clone(),
+        background_shells: true,
         ..Possible::default()
     };
     Outfit {
         registry,
-        late: late_tools(of, &servers),
+        late: late_tools(&seed, &servers),
         servers,
         possible,
-        backlog: Arc::new(Alone),
-        inbox: Arc::new(NoInbox),
+        backlog: Arc::clone(&nursery) as _,
+        inbox: nursery,
         system: Vec::new(),
     }
 }
 
 /// A server's tools come when it has started, whenever that is.
-fn late_tools(of: &Of<'_>, servers: &Arc<Servers>) -> LateTools {
+fn late_tools(seed: &Seed, servers: &Arc<Servers>) -> LateTools {
     let servers = Arc::clone(servers);
-    let (coordinator, team) = (of.coordinator, of.team.is_some());
+    let role = seed.role();
     Arc::new(move || {
-        let role = match (coordinator, team) {
-            (true, _) => Role::Coordinator,
-            (false, true) => Role::Teammate,
-            (false, false) => Role::Alone,
-        };
         let mut tools = servers.tools();
         tools.retain(|tool| filter::gets(&role, tool.name()));
         tools
     })
+}
+
+/// Every kind of child that can be named here. A file that cannot be used is told.
+fn library(of: &Of<'_>) -> Library {
+    let config =
+        settings::person_file().as_deref().and_then(Path::parent).and_then(Path::parent).map(Path::to_path_buf);
+    let library = Library::load(&folders_of(of.cwd, config.as_deref()));
+    let notice = notices(of.face);
+    for broken in library.broken() {
+        notice(format!("an agent definition is left out: {}: {}", broken.path.display(), broken.error));
+    }
+    library
 }
 
 /// Long outputs and temporary files have folders of the session; commands are confined by the mode.

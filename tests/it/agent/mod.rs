@@ -1,6 +1,7 @@
 //! Our own agent, as the program that it is: against a server of models that does what the test says.
 
 mod acp;
+mod children;
 mod hostile;
 mod once;
 mod prompt;

@@ -31,12 +31,12 @@ impl Seat {
     }
 
     /// Does a verb away from the loop, since it waits for files.
-    pub(super) async fn perform(&self, verb: Verb) -> Result<Value, Outcome> {
+    pub(in crate::agent) async fn perform(&self, verb: Verb) -> Result<Value, Outcome> {
         self.with(move |client| client.perform(verb).map(|answer| answer.value)).await
     }
 
     /// Looks at the team's files away from the loop.
-    pub(super) async fn look<T: Send + 'static>(
+    pub(in crate::agent) async fn look<T: Send + 'static>(
         &self,
         look: impl FnOnce(&mut Desk) -> Result<T, ActError> + Send + 'static,
     ) -> Result<T, Outcome> {
