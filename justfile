@@ -16,6 +16,10 @@ demo *arguments:
 plan-demo:
     scripts/plan-demo
 
+# agents repair a failing test, from recorded answers
+fix-demo:
+    scripts/fix-demo
+
 # the table of measured figures
 bench *arguments:
     scripts/bench {{ arguments }}

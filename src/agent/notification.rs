@@ -65,6 +65,18 @@ impl Ended<'_> {
     }
 }
 
+/// Id and summary of a message, if it is a notification.
+#[must_use]
+pub fn read(message: &str) -> Option<(String, String)> {
+    let inside = message.strip_prefix(OPENING)?;
+    let element = |name: &str| {
+        let (_, rest) = inside.split_once(&format!("<{name}>"))?;
+        let (text, _) = rest.split_once(&format!("</{name}>"))?;
+        quick_xml::escape::unescape(text).ok().map(|text| text.into_owned())
+    };
+    Some((element("task-id")?, element("summary")?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,6 +123,14 @@ mod tests {
         ] {
             assert!(xml.contains(part), "{part} is not in {xml}");
         }
+    }
+
+    #[test]
+    fn what_was_written_is_read_and_nothing_else_is() {
+        let xml = ended(&End::Killed, "a <b> & \"c\"", "done").to_xml();
+        assert_eq!(read(&xml), Some(("a0000001".to_owned(), "Agent \"a <b> & \"c\"\" killed".to_owned())));
+        assert_eq!(read("said: <task-notification>"), None);
+        assert_eq!(read(OPENING), None);
     }
 
     #[test]

@@ -120,7 +120,7 @@ pub struct Preset {
     /// Variables of the launcher that reach it also with `clean_env`.
     pub pass_env: Vec<String>,
     pub modes: Modes,
-    /// Variables that it gets besides in one of our modes: what the mode is for an agent that has none of that kind.
+    /// Variables that it gets besides in one of our modes, or as a `coordinator`: what the mode is for an agent that has none of that kind.
     pub mode_env: BTreeMap<String, BTreeMap<String, String>>,
     pub quirks: Quirks,
     /// Folders and files below the home that it must be able to write. One with a `/` at its end is a folder of its own
@@ -184,7 +184,8 @@ impl Preset {
     pub fn mode_ids(&self, word: &str) -> Vec<String> {
         match word {
             "plan" => self.modes.plan.clone(),
-            "ask" => self.modes.ask.clone(),
+            // Who acts on nothing itself asks for what it does as ever.
+            "ask" | "coordinator" => self.modes.ask.clone(),
             "full" => self.modes.full.clone(),
             other => vec![other.to_owned()],
         }

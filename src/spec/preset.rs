@@ -98,8 +98,10 @@ fn parse(text: &str) -> Result<Preset, String> {
     if preset.command.first().is_none_or(String::is_empty) {
         return Err("it has no `command`".to_owned());
     }
-    if let Some(odd) = preset.mode_env.keys().find(|word| !["plan", "ask", "full"].contains(&word.as_str())) {
-        return Err(format!("`mode_env` has {}; its tables are `plan`, `ask` and `full`", quote(odd)));
+    if let Some(odd) =
+        preset.mode_env.keys().find(|word| !["plan", "ask", "full", "coordinator"].contains(&word.as_str()))
+    {
+        return Err(format!("`mode_env` has {}; its tables are `plan`, `ask`, `full` and `coordinator`", quote(odd)));
     }
     Ok(preset)
 }

@@ -7,7 +7,10 @@ use super::context::Context;
 use super::env;
 use crate::model::sandbox::Mode;
 use crate::sandbox::Policy;
-use crate::store::reach;
+use crate::store::{make_dirs, reach};
+
+/// The preset of our own agent, which starts children.
+const OWN_AGENT: &str = "crewmux";
 
 /// The policy of every program of this life: read-only while it plans, else the member's own.
 ///
@@ -24,7 +27,21 @@ pub(super) fn policy(context: &Context) -> io::Result<Policy> {
     // Few programs do without a place for passing files.
     policy.writable.push(context.dir.tmp());
     policy.writable.extend(of_preset(context)?);
+    if mode == Mode::WorkspaceWrite {
+        policy.writable.extend(of_children(context)?);
+    }
     Ok(policy)
+}
+
+/// Where the work trees of its agent's children will lie. They come later, and a sandbox cannot be widened.
+fn of_children(context: &Context) -> io::Result<Option<PathBuf>> {
+    let preset = context.spec.agent.as_ref().and_then(|agent| agent.preset.as_ref());
+    if preset.is_none_or(|preset| preset.name != OWN_AGENT) {
+        return Ok(None);
+    }
+    let folder = context.desk.home.worktrees_of(&context.place.team, &context.id8, &context.place.member);
+    make_dirs(&folder).map_err(io::Error::other)?;
+    Ok(Some(folder))
 }
 
 /// Where the agent of the member's preset keeps its own state: without it most do not start. Folders of its own are made,

@@ -88,8 +88,9 @@ async fn add(of: &Of, agent: &str) -> Result<Answer, ActError> {
     let mut made = worktree::make(&ask).await?;
     made.ready(&of.home)?;
     let tree = &made.record.tree;
+    let git = worktree::commits(tree)?;
     Ok(Answer::of(json!({
-        "path": tree.path, "branch": tree.branch, "base": tree.base, "cwd": tree.cwd, "reused": made.reused,
+        "path": tree.path, "branch": tree.branch, "base": tree.base, "cwd": tree.cwd, "reused": made.reused, "git": git,
     })))
 }
 

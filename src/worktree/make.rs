@@ -13,7 +13,7 @@ use crate::model::id::Life;
 use crate::model::name::Name;
 use crate::model::tree::Tree;
 use crate::os::clock;
-use crate::store::{Home, make_dirs, roster};
+use crate::store::{Home, make_dirs, reach, roster};
 
 /// For whom a tree is, and from where.
 pub struct Ask<'a> {
@@ -44,6 +44,17 @@ pub fn branch(team: &Name, member: &Name, agent: Option<&str>) -> String {
         Some(agent) => format!("crewmux/{}/{}-{agent}", team.component(), member.component()),
         None => format!("crewmux/{}/{}", team.component(), member.component()),
     }
+}
+
+/// What a commit in the tree writes outside it, for whoever confines the one that works there. Only what is there can be opened, and git
+/// takes empty folders along when it packs branches away.
+///
+/// # Errors
+/// When a folder cannot be made.
+pub fn commits(tree: &Tree) -> Result<Vec<PathBuf>, ActError> {
+    let paths = reach::of_commits(tree);
+    paths.iter().try_for_each(|path| make_dirs(path))?;
+    Ok(paths)
 }
 
 /// Whether a word names a child's tree: `agent-` and eight digits or small letters.

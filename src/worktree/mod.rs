@@ -21,7 +21,7 @@ mod tests;
 pub use diff::{Form, diff};
 pub use find::{find, lives};
 pub use look::{Look, left_behind, look};
-pub use make::{Ask, Made, branch, is_agent_word, make};
+pub use make::{Ask, Made, branch, commits, is_agent_word, make};
 pub use merge::{How, Merged, is_merged, merge};
 pub use record::{Record, Stage};
 pub use remove::{Settled, discard, settle, why_kept};

@@ -94,6 +94,10 @@ pub fn step(step: &Step<'_>, window: u64, spent: Spent) -> Option<SessionUpdate>
         Step::Again { why, pause, attempt } => {
             thought(format!("\n({why}; asking again in {pause:.1?}, try {})\n", attempt + 1))
         }
+        // What a client shows of its course as of a call that is done; what is said from here on answers it.
+        Step::Told { id, summary } => SessionUpdate::ToolCall(
+            ToolCall::new(format!("told-{id}"), cut(summary, TITLE)).status(ToolCallStatus::Completed),
+        ),
         Step::Compacted { .. } => thought("\n(the conversation was shortened)\n"),
         Step::Notice(words) => thought(format!("\n({words})\n")),
     })

@@ -84,6 +84,7 @@ impl Watcher for Printer {
                 self.line(Ink::Yellow, &format!("{of}{why}; asking again in {pause:.1?} (try {})", attempt + 1));
             }
             Step::Compacted { .. } => self.line(Ink::Dim, &format!("{of}the conversation was shortened")),
+            Step::Told { summary, .. } => self.line(Ink::Cyan, &format!("{of}{summary}")),
             Step::Notice(text) => self.line(Ink::Yellow, &format!("{of}{text}")),
             _ => {}
         }

@@ -10,6 +10,7 @@ use super::{StopReason, TurnError};
 use crate::agent::AgentId;
 use crate::agent::budget::Purse;
 use crate::agent::identity::ForkBase;
+use crate::agent::notification;
 use crate::agent::provider::{Limiter, Provider};
 use crate::agent::stream::Answer;
 use crate::agent::tools::{Context, Possible, Registry, Tool};
@@ -177,6 +178,14 @@ impl Conversation {
         self.turns.push(turn);
     }
 
+    /// A message from outside: what tells of an end is shown as such.
+    fn enter(&mut self, turn: Turn) {
+        if let Some((id, summary)) = notification::read(&turn.text()) {
+            self.see(Step::Told { id: &id, summary: &summary });
+        }
+        self.push(turn);
+    }
+
     pub(super) fn see(&self, step: Step<'_>) {
         self.parts.watcher.see(&self.parts.agent, step);
     }
@@ -214,7 +223,7 @@ impl Conversation {
     pub async fn turn(&mut self, inputs: Vec<Turn>, cancel: CancellationToken) -> Result<StopReason, TurnError> {
         self.parts.cx.cancel = cancel.clone();
         for input in inputs {
-            self.push(input);
+            self.enter(input);
         }
         let mut requests = 0;
         loop {
@@ -260,7 +269,7 @@ impl Conversation {
         let came = self.parts.inbox.at_boundary(&self.parts.agent);
         let something_came = !came.is_empty();
         for turn in came {
-            self.push(turn);
+            self.enter(turn);
         }
         if has_calls || something_came || (paused && says_something) {
             return None;

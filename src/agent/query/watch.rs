@@ -38,6 +38,11 @@ pub enum Step<'a> {
         name: &'a str,
         outcome: &'a Outcome,
     },
+    /// A child or a background shell has ended, and the model is told of it now.
+    Told {
+        id: &'a str,
+        summary: &'a str,
+    },
     /// The conversation was shortened, to this many turns.
     Compacted {
         turns: usize,

@@ -13,7 +13,7 @@ use crate::agent::mcp_client::{self, Server, Servers};
 use crate::agent::query::{Inbox, LateTools, Shared};
 use crate::agent::settings::{self, Settings};
 use crate::agent::spawn::kept::Nest;
-use crate::agent::spawn::{Nursery, Seed};
+use crate::agent::spawn::{Nursery, Seed, coordinator};
 use crate::agent::tools::{
     BoxFuture, Context, Possible, Registry, Sandboxed, Skill, Standard, ToolEvent, WebSearch, standard,
 };
@@ -80,7 +80,9 @@ pub struct Outfit {
 /// Chooses the tools; what they need of the session is put into `cx`.
 pub fn outfit(of: &Of<'_>, cx: &mut Context) -> Outfit {
     folders(of, cx);
-    let servers = Servers::start(servers(of), of.cwd, notices(of.face));
+    let wanted = servers(of);
+    let servers_named: Vec<String> = wanted.iter().map(|server| server.name.clone()).collect();
+    let servers = Servers::start(wanted, of.cwd, notices(of.face));
     let (skills, wrong) = Skill::find(of.cwd, settings::person_file().as_deref().and_then(Path::parent));
     let notice = notices(of.face);
     wrong.into_iter().for_each(|line| notice(format!("a skill is left out: {line}")));
@@ -128,7 +130,7 @@ pub fn outfit(of: &Of<'_>, cx: &mut Context) -> Outfit {
         possible,
         backlog: Arc::clone(&nursery) as _,
         inbox: nursery,
-        system: Vec::new(),
+        system: coordinates(of, &servers_named),
     }
 }
 
@@ -141,6 +143,20 @@ fn late_tools(seed: &Seed, servers: &Arc<Servers>) -> LateTools {
         tools.retain(|tool| filter::gets(&role, tool.name()));
         tools
     })
+}
+
+/// What a coordinator is told besides.
+fn coordinates(of: &Of<'_>, servers: &[String]) -> Vec<String> {
+    let told = || coordinator::prompt(&filter::BACKGROUND, servers, scratch(of).as_deref());
+    of.coordinator.then(told).into_iter().collect()
+}
+
+/// Where agents leave things for each other: the team's scratchpad; of who works alone one of the session.
+fn scratch(of: &Of<'_>) -> Option<PathBuf> {
+    match of.team {
+        Some(_) => std::env::var_os("CREWMUX_SCRATCH").map(PathBuf::from),
+        None => Some(of.session_dir.join("scratch")),
+    }
 }
 
 /// Every kind of child that can be named here. A file that cannot be used is told.
@@ -165,9 +181,14 @@ fn folders(of: &Of<'_>, cx: &mut Context) {
     let tmp = made("tmp");
     let mut here = cx.here.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     here.also.extend(cx.outputs.iter().chain(&tmp).cloned());
+    if let Some(scratch) = scratch(of).filter(|dir| std::fs::create_dir_all(dir).is_ok()) {
+        here.also.push(scratch);
+    }
     drop(here);
     let network = of.settings.network;
-    cx.confine = Arc::new(Sandboxed { tmp, network, ..Sandboxed::default() });
+    // A member's commands speak for it, in every mode.
+    let always = of.team.map(Membership::own_words).unwrap_or_default();
+    cx.confine = Arc::new(Sandboxed { tmp, network, always, ..Sandboxed::default() });
 }
 
 /// Those the client named, and where the person allows it those of the project's `.mcp.json`. One that cannot be read is told.

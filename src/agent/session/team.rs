@@ -1,5 +1,6 @@
 //! The team that a session belongs to, if it runs below a teammate.
 
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use crate::act::Client;
@@ -35,6 +36,13 @@ impl Membership {
         let home = Home::from_env().ok()?;
         let client = Client::open(&home, &self.team, None).ok()?;
         Some(Seat::new(client, Mode::AcceptEdits))
+    }
+
+    /// The files that the verbs of its programs are written to.
+    #[must_use]
+    pub fn own_words(&self) -> Vec<PathBuf> {
+        let client = self.client.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        client.desk.dir.member(&self.member).own_words().to_vec()
     }
 
     /// Roster, board and open requests as they are now.

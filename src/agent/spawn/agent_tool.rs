@@ -198,6 +198,7 @@ impl Agent {
                 background,
                 depth: who.depth,
                 worktree: tree.as_ref().map(ChildTree::place),
+                git: tree.as_ref().map(|tree| tree.git().to_vec()).unwrap_or_default(),
                 read_only: false,
             };
             let conversation = seed.conversation(&plan, &place, cx, base.as_deref())?;

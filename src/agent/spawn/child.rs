@@ -1,7 +1,7 @@
 //! A child's conversation, from its definition and its caller's context: what is copied, shared, hidden and new.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::fork;
@@ -33,6 +33,8 @@ pub(super) struct Plan {
     pub depth: u32,
     /// Where it works, if not where its caller does.
     pub worktree: Option<(PathBuf, String)>,
+    /// What a commit there writes elsewhere.
+    pub git: Vec<PathBuf>,
     /// It was read-only before, and stays so.
     pub read_only: bool,
 }
@@ -66,6 +68,7 @@ impl Seed {
             cwd: parts.cx.here().cwd,
             created_at: clock::now(),
             worktree: plan.worktree.clone(),
+            git: plan.git.clone(),
         })?;
         let Some(base) = base else { return Ok(Conversation::new(parts)) };
         // Resumed, it needs the conversation that it went on from.
@@ -144,6 +147,10 @@ impl Seed {
             let tmp = self.nest.0.join(format!("{id}.tmp"));
             std::fs::create_dir_all(&tmp).map_err(|e| format!("cannot make {}: {e}", tmp.display()))?;
             confine = Arc::new(Sandboxed { tmp: Some(tmp), network: self.settings.network, ..Sandboxed::default() });
+        } else if plan.worktree.is_some() && !mode.is_read_only() {
+            let (tmp, network, always) =
+                (confine.tmp().map(Path::to_path_buf), self.settings.network, plan.git.clone());
+            confine = Arc::new(Sandboxed { tmp, network, always, ..Sandboxed::default() });
         }
         let refused = if plan.is_fork() { fork::refusals(&self.registry()) } else { BTreeMap::new() };
         Ok(Context {

@@ -29,6 +29,9 @@ pub struct Kept {
     /// Where it works apart from its parent, and on which branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<(PathBuf, String)>,
+    /// What a commit there writes elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub git: Vec<PathBuf>,
 }
 
 /// The children's folder of a session.
@@ -115,6 +118,7 @@ mod tests {
             cwd: PathBuf::from("/w"),
             created_at: clock::now(),
             worktree: None,
+            git: Vec::new(),
         };
         let (first, second) = (kept("a00000001"), kept("a00000002"));
         nest.keep(&first).unwrap();

@@ -157,6 +157,7 @@ impl SendMessage {
             background: true,
             depth: 0,
             worktree: kept.worktree.clone(),
+            git: kept.git.clone(),
             read_only: kept.mode.is_read_only(),
         };
         let base = identity::current().and_then(|who| who.base.clone());

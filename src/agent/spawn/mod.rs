@@ -2,6 +2,7 @@
 
 mod agent_tool;
 mod child;
+pub mod coordinator;
 mod fork;
 pub mod kept;
 pub mod lifecycle;

@@ -67,6 +67,7 @@ impl Watcher for Watch {
                 self.write(&format!("[refused or failed] {}\n", outcome.as_text()));
             }
             Step::CallEnded { .. } => {}
+            Step::Told { summary, .. } => self.write(&format!("[{summary}]\n")),
             Step::Compacted { turns } => self.write(&format!("[its conversation was shortened to {turns} messages]\n")),
             Step::Notice(text) => self.write(&format!("[{text}]\n")),
         }

@@ -28,11 +28,18 @@ pub(super) struct ChildTree {
     /// The folder in it that stands for the caller's.
     cwd: PathBuf,
     branch: String,
+    /// What a commit in it writes outside it.
+    git: Vec<PathBuf>,
     word: String,
     from: From,
 }
 
 impl ChildTree {
+    /// What a commit in it writes outside it, for the child's sandbox.
+    pub fn git(&self) -> &[PathBuf] {
+        &self.git
+    }
+
     /// Where the child works, and on which branch.
     pub fn place(&self) -> (PathBuf, String) {
         (self.cwd.clone(), self.branch.clone())
@@ -80,7 +87,8 @@ impl Seed {
                     .zip(field("branch"))
                     .ok_or_else(|| format!("the teammate's answer says no path: {made}"))?;
                 let cwd = field("cwd").unwrap_or_else(|| path.clone());
-                Ok(ChildTree { path: path.into(), cwd: cwd.into(), branch, word, from: From::Team(seat.clone()) })
+                let git = serde_json::from_value(made["git"].clone()).unwrap_or_default();
+                Ok(ChildTree { path: path.into(), cwd: cwd.into(), branch, git, word, from: From::Team(seat.clone()) })
             }
             None => self.make_alone(word, &caller.here().cwd).await,
         }
@@ -100,7 +108,8 @@ impl Seed {
         made.ready(&home).map_err(words)?;
         let tree = &made.record.tree;
         let (path, cwd, branch) = (tree.path.clone().into(), tree.cwd.clone().into(), tree.branch.clone());
-        Ok(ChildTree { path, cwd, branch, word, from: From::Alone(home, Box::new(made.record)) })
+        let git = worktree::commits(tree).map_err(words)?;
+        Ok(ChildTree { path, cwd, branch, git, word, from: From::Alone(home, Box::new(made.record)) })
     }
 
     /// The tree of a child that goes on in it.
@@ -116,7 +125,7 @@ impl Seed {
                 From::Alone(home, Box::new(record))
             }
         };
-        Some(ChildTree { path: cwd.clone(), cwd, branch, word, from })
+        Some(ChildTree { path: cwd.clone(), cwd, branch, git: kept.git.clone(), word, from })
     }
 
     /// What is done with the tree when the child has ended.

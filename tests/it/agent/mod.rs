@@ -3,6 +3,7 @@
 mod acp;
 mod children;
 mod hostile;
+mod member;
 mod once;
 mod prompt;
 

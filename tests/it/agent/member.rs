@@ -1,0 +1,107 @@
+//! Our own agent as a member: in its sandbox, as a coordinator that leads, with children in work trees.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::model_server::{ModelServer, calls, results, says};
+use crate::support::{Crew, until};
+
+#[test]
+fn the_verbs_work_from_a_command_of_an_agent_in_its_sandbox() {
+    let crew = Crew::new();
+    let run = |id: &'static str, command: &str| calls(&[(id, "Bash", json!({ "command": command }))]);
+    let server = ModelServer::of(vec![
+        run("a", "crewmux send operator 'from a command' && crewmux task list && echo x >\"$CREWMUX_SCRATCH/left\""),
+        says("sent"),
+    ]);
+    crew.up(&format!(
+        "v = 1\nname = \"t\"\n[permissions]\nallow = [\"execute(*)\"]\n[[member]]\nname = \"dev\"\nagent = \"crewmux\"\n\
+         env = {{ ANTHROPIC_BASE_URL = \"{}\", ANTHROPIC_API_KEY = \"k\" }}\n",
+        server.url
+    ));
+    crew.ok(&["send", "dev", "say hello"]);
+    until("the agent has reported", || crew.ok(&["inbox"]).contains("sent"));
+    let got = results(&server.asked()[1].json());
+    assert!(!got[0].1, "{got:?}");
+    assert!(crew.ok(&["inbox"]).contains("from a command"));
+    assert!(crew.team("t").join("scratch/left").exists());
+}
+
+fn git(dir: &Path, args: &[&str]) -> String {
+    let mut command = Command::new("git");
+    command.args(["-c", "user.name=t", "-c", "user.email=t@localhost"]).args(args).current_dir(dir);
+    let output = command.env("GIT_CONFIG_GLOBAL", "/dev/null").output().expect("git runs");
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// The four phases of a coordinator on a real repository with a real bug, from the cassette that comes along.
+#[test]
+fn a_coordinator_has_a_failing_test_repaired_in_a_work_tree_and_verified() {
+    let crew = Crew::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let repo = crew.dir().join("repo");
+    std::fs::create_dir(&repo).expect("a folder");
+    for file in ["median.sh", "test.sh"] {
+        std::fs::copy(root.join("examples/fix/project").join(file), repo.join(file)).expect("a copy");
+    }
+    git(&repo, &["init", "-q", "-b", "main"]);
+    git(&repo, &["add", "."]);
+    git(&repo, &["commit", "-q", "-m", "first"]);
+    let spec = root.join("teams/fix.toml");
+    let (spec, cwd) = (spec.to_str().expect("plain"), repo.to_str().expect("plain"));
+    crew.ok(&["up", spec, "--name", "fix", "--cwd", cwd]);
+    crew.ok(&["wait", "--for", "task:1=completed", "--timeout", "60s"]);
+    let said = crew.ok(&["inbox"]);
+    assert!(said.contains("VERDICT: PASS") && said.contains("crewmux worktree merge"), "{said}");
+    assert!(!said.contains("They work"), "the answer is what was said last: {said}");
+    // Nothing has changed where the person works; the change is on a branch, whole and committed.
+    assert_eq!(git(&repo, &["status", "--porcelain"]), "");
+    let trees: Value = crew.json(&["worktree", "list"]);
+    let tree = &trees.as_array().expect("a list")[0];
+    assert_eq!(
+        (trees.as_array().map(Vec::len), &tree["commits"], &tree["files"]),
+        (Some(1), &json!(1), &json!(0)),
+        "{trees}"
+    );
+    let branch = tree["branch"].as_str().expect("a branch").to_owned();
+    assert!(branch.starts_with("crewmux/fix/chief-agent-"), "{branch}");
+    // The two that looked, the one that changed, the one that judged; each told of once.
+    let sessions = crew.team("fix").join("scratch/agent/chief/sessions");
+    let session = std::fs::read_dir(&sessions).expect("sessions").flatten().next().expect("one").path();
+    let main = std::fs::read_to_string(session.join("main.jsonl")).expect("a transcript");
+    assert_eq!(main.matches("<task-notification>").count(), 4, "{main}");
+    let kinds = |kind: &str| {
+        let metas = std::fs::read_dir(session.join("children")).expect("children").flatten();
+        let texts = metas.filter_map(|e| std::fs::read_to_string(e.path()).ok());
+        texts.filter(|t| t.contains(&format!("\"definition\":\"{kind}\""))).count()
+    };
+    assert_eq!((kinds("worker"), kinds("verification")), (3, 1));
+    crew.ok(&["down"]);
+    crew.ok(&["worktree", "merge", &branch]);
+    crew.ok(&["worktree", "rm", &branch]);
+    let test = Command::new("sh").arg("test.sh").current_dir(&repo).output().expect("it runs");
+    assert!(test.status.success(), "{}", String::from_utf8_lossy(&test.stdout));
+}
+
+#[test]
+fn an_agent_that_coordinates_has_its_tools_and_no_others_and_is_told_how() {
+    let crew = Crew::new();
+    let server = ModelServer::of(vec![says("ready")]);
+    crew.up(&format!(
+        "v = 1\nname = \"t\"\n[lead]\nengine = \"acp\"\nagent = \"crewmux\"\nmode = \"coordinator\"\n\
+         env = {{ ANTHROPIC_BASE_URL = \"{}\", ANTHROPIC_API_KEY = \"k\" }}\n",
+        server.url
+    ));
+    crew.ok(&["send", "lead", "hello"]);
+    until("it was asked", || !server.asked().is_empty());
+    let body = server.asked()[0].json();
+    let tools: Vec<&str> = body["tools"].as_array().expect("tools").iter().filter_map(|t| t["name"].as_str()).collect();
+    assert_eq!(tools, ["Agent", "SendMessage", "TaskStop"]);
+    let system = body["system"].to_string();
+    assert!(system.contains("You are a coordinator") && system.contains("/teams/t/scratch"), "{system}");
+    let agent = &body["tools"][0]["input_schema"]["properties"];
+    assert!(agent["model"].is_null() && agent["run_in_background"].is_null(), "{agent}");
+}
