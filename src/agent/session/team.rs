@@ -35,7 +35,8 @@ impl Membership {
     pub fn seat(&self) -> Option<Seat> {
         let home = Home::from_env().ok()?;
         let client = Client::open(&home, &self.team, None).ok()?;
-        Some(Seat::new(client, Mode::AcceptEdits))
+        let planning_life = std::env::var("CREWMUX_PLAN_MODE").is_ok_and(|mode| mode == "plan");
+        Some(Seat::new(client, (!planning_life).then_some(Mode::AcceptEdits)))
     }
 
     /// The files that the verbs of its programs are written to.

@@ -64,7 +64,7 @@ impl Tool for ExitPlanMode {
             let judge = async {
                 match &self.planner {
                     Some(planner) => planner.submit(&plan).await,
-                    None => cx.person.judge_plan(&cx.agent, &plan).await,
+                    None => cx.person.judge_plan(&cx.agent, &plan).await.map(Some),
                 }
             };
             let decided = tokio::select! {
@@ -73,12 +73,19 @@ impl Tool for ExitPlanMode {
             };
             match decided {
                 // Nobody is made to plan again by an answer to a plan.
-                Ok(mode) => {
+                Ok(Some(mode)) => {
                     let mode = if mode.is_read_only() { Mode::Default } else { mode };
                     locked(&cx.here).mode = mode;
                     cx.show(ToolEvent::Mode(mode));
                     Outcome::text("The plan is agreed upon. Plan mode is over: do it now.")
                 }
+                // This process cannot write, and is ended any moment.
+                Ok(None) => Outcome {
+                    ends_turn: true,
+                    ..Outcome::text(
+                        "The plan is agreed upon. You are started anew to carry it out; nothing is left to do here.",
+                    )
+                },
                 Err(why) => Outcome::error(format!("The plan was not agreed upon: {why}. You are still in plan mode.")),
             }
         })

@@ -57,8 +57,9 @@ pub trait Person: Send + Sync {
 
 /// Whoever decides on a plan in a team.
 pub trait Planner: Send + Sync {
-    /// Hands the plan in and waits: the mode to go on in, or what is to be different.
-    fn submit<'a>(&'a self, plan: &'a str) -> BoxFuture<'a, Result<Mode, String>>;
+    /// Hands the plan in and waits: the mode to go on in, or what is to be different. `None`: agreed, and the next life of the member
+    /// carries it out.
+    fn submit<'a>(&'a self, plan: &'a str) -> BoxFuture<'a, Result<Option<Mode>, String>>;
 }
 
 /// A shell that goes on while its caller does other things.

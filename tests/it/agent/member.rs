@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::model_server::{ModelServer, calls, results, says};
+use crate::model_server::{Answer, ModelServer, calls, results, says};
 use crate::support::{Crew, until};
 
 #[test]
@@ -104,4 +104,44 @@ fn an_agent_that_coordinates_has_its_tools_and_no_others_and_is_told_how() {
     assert!(system.contains("You are a coordinator") && system.contains("/teams/t/scratch"), "{system}");
     let agent = &body["tools"][0]["input_schema"]["properties"];
     assert!(agent["model"].is_null() && agent["run_in_background"].is_null(), "{agent}");
+}
+
+#[test]
+fn a_planning_agent_hands_its_plan_in_plans_again_and_does_it_when_it_is_agreed_upon() {
+    let crew = Crew::new();
+    let plan = |id: &'static str, text: &str| calls(&[(id, "ExitPlanMode", json!({ "plan": text }))]);
+    let server = ModelServer::new(move |_, body| {
+        let planning = body["tools"].to_string().contains("\"ExitPlanMode\"");
+        let all = body["messages"].to_string();
+        Answer::Reply(match (planning, results(body).last()) {
+            (true, None) if all.contains("with a test") => says("waiting"),
+            (true, None) => calls(&[("w", "Bash", json!({ "command": "echo early >made" }))]),
+            (true, Some((id, ..))) if id == "w" => plan("p1", "1. write it"),
+            (true, Some((_, true, text))) if text.contains("with a test") => plan("p2", "1. write it\n2. with a test"),
+            (true, Some(_)) => says("a turn too many"),
+            (false, None) if !all.contains("approved") => says("why was I started?"),
+            (false, None) => calls(&[("m", "Bash", json!({ "command": "echo late >made" }))]),
+            (false, Some(_)) => says("it is made"),
+        })
+    });
+    crew.up(&format!(
+        "v = 1\nname = \"t\"\n[permissions]\nallow = [\"execute(*)\"]\n[[member]]\nname = \"dev\"\nagent = \"crewmux\"\n\
+         plan_mode_required = true\nenv = {{ ANTHROPIC_BASE_URL = \"{}\", ANTHROPIC_API_KEY = \"k\" }}\n",
+        server.url
+    ));
+    crew.ok(&["send", "dev", "make it"]);
+    let open = || {
+        crew.ok(&["wait", "--for", "request", "--timeout", "60s"]);
+        crew.json(&["requests"])[0]["id"].as_str().expect("an open request").to_owned()
+    };
+    let first = open();
+    assert!(crew.ok(&["plan", "show", &first]).contains("1. write it"));
+    assert!(!crew.dir().join("made").exists(), "nothing is written while it plans");
+    crew.ok(&["reject", &first, "--feedback", "with a test"]);
+    let second = open();
+    assert!(second != first && crew.ok(&["plan", "show", &second]).contains("2. with a test"));
+    crew.ok(&["approve", &second]);
+    until("it is done", || crew.ok(&["inbox"]).contains("it is made"));
+    let got = results(&server.asked().last().expect("one").json());
+    assert_eq!(crew.read("made"), "late\n", "{got:?} {}", crew.ok(&["logs", "dev"]));
 }

@@ -20,13 +20,13 @@ const DECISION: Duration = Duration::from_secs(60);
 #[derive(Clone)]
 pub struct Seat {
     client: Arc<Mutex<Client>>,
-    /// The mode to go on in when a plan is approved.
-    pub after_plan: Mode,
+    /// The mode to go on in when a plan is approved; `None` where the approval ends this life and begins the one that carries it out.
+    pub after_plan: Option<Mode>,
 }
 
 impl Seat {
     #[must_use]
-    pub fn new(client: Client, after_plan: Mode) -> Self {
+    pub fn new(client: Client, after_plan: Option<Mode>) -> Self {
         Self { client: Arc::new(Mutex::new(client)), after_plan }
     }
 
@@ -65,7 +65,7 @@ fn words(error: &ActError) -> String {
 }
 
 impl Planner for Seat {
-    fn submit<'a>(&'a self, plan: &'a str) -> BoxFuture<'a, Result<Mode, String>> {
+    fn submit<'a>(&'a self, plan: &'a str) -> BoxFuture<'a, Result<Option<Mode>, String>> {
         Box::pin(async move {
             let id = clock::new_request_id();
             let verb = Verb::SubmitPlan { request_id: id, plan: plan.to_owned(), summary: None };

@@ -9,7 +9,7 @@ fn in_team() -> (Agent, Made) {
     let made = Made::team(&[]);
     let client = Client::open(&made.home, &name("t"), None).unwrap();
     let mut agent = Agent::new(Mode::Default);
-    agent.tools = standard(Standard { seat: Some(Seat::new(client, Mode::AcceptEdits)), ..Standard::default() });
+    agent.tools = standard(Standard { seat: Some(Seat::new(client, Some(Mode::AcceptEdits))), ..Standard::default() });
     (agent, made)
 }
 

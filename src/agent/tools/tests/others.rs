@@ -49,8 +49,8 @@ async fn plan_mode_ends_when_the_plan_is_agreed_upon() {
 struct Lead;
 
 impl Planner for Lead {
-    fn submit<'a>(&'a self, plan: &'a str) -> BoxFuture<'a, Result<Mode, String>> {
-        Box::pin(async move { if plan.contains("tests") { Ok(Mode::Plan) } else { Err("no tests".to_owned()) } })
+    fn submit<'a>(&'a self, plan: &'a str) -> BoxFuture<'a, Result<Option<Mode>, String>> {
+        Box::pin(async move { if plan.contains("tests") { Ok(Some(Mode::Plan)) } else { Err("no tests".to_owned()) } })
     }
 }
 
