@@ -188,7 +188,8 @@ fn folders(of: &Of<'_>, cx: &mut Context) {
     let network = of.settings.network;
     // A member's commands speak for it, in every mode.
     let always = of.team.map(Membership::own_words).unwrap_or_default();
-    cx.confine = Arc::new(Sandboxed { tmp, network, always, ..Sandboxed::default() });
+    let commits = of.team.map(Membership::commits).unwrap_or_default();
+    cx.confine = Arc::new(Sandboxed { tmp, network, always, commits, ..Sandboxed::default() });
 }
 
 /// Those the client named, and where the person allows it those of the project's `.mcp.json`. One that cannot be read is told.

@@ -7,7 +7,7 @@ use crate::act::Client;
 use crate::agent::permission::Mode;
 use crate::agent::tools::team::Seat;
 use crate::model::name::Name;
-use crate::store::Home;
+use crate::store::{Home, reach};
 use crate::view::{gather, plain::Style, status};
 
 /// A place in a team. Everything is done through `act`, as any other program of the member does it.
@@ -44,6 +44,15 @@ impl Membership {
     pub fn own_words(&self) -> Vec<PathBuf> {
         let client = self.client.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         client.desk.dir.member(&self.member).own_words().to_vec()
+    }
+
+    /// What a commit in the member's own work tree writes outside it.
+    #[must_use]
+    pub fn commits(&self) -> Vec<PathBuf> {
+        let mut client = self.client.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // A session begins before its member has joined.
+        let member = client.desk.member_or_starting(&self.member).ok();
+        member.and_then(|member| member.worktree.as_ref()).map(reach::of_commits).unwrap_or_default()
     }
 
     /// Roster, board and open requests as they are now.

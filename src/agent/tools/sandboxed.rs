@@ -15,6 +15,8 @@ pub struct Sandboxed {
     pub tmp: Option<PathBuf>,
     /// What every mode may write besides, such as caches.
     pub always: Vec<PathBuf>,
+    /// What the modes that write may write besides the agent's folders: what a commit in a work tree needs.
+    pub commits: Vec<PathBuf>,
     pub network: bool,
     pub unix_sockets: bool,
 }
@@ -35,7 +37,7 @@ impl Confine for Sandboxed {
         }
         let mut folders: Vec<PathBuf> = self.always.iter().chain(&self.tmp).cloned().collect();
         if !mode.is_read_only() {
-            folders.extend(writable.iter().map(|folder| folder.to_path_buf()));
+            folders.extend(writable.iter().map(|folder| folder.to_path_buf()).chain(self.commits.iter().cloned()));
         }
         let policy = Policy {
             mode: if mode.is_read_only() { sandbox::Mode::ReadOnly } else { sandbox::Mode::WorkspaceWrite },
@@ -59,8 +61,14 @@ mod tests {
         let (work, tmp) = (dir.path().join("work"), dir.path().join("tmp"));
         std::fs::create_dir(&work).unwrap();
         std::fs::create_dir(&tmp).unwrap();
-        let sandbox =
-            Sandboxed { tmp: Some(tmp.clone()), always: vec![dir.path().join("gone")], ..Sandboxed::default() };
+        let objects = dir.path().join("objects");
+        std::fs::create_dir(&objects).unwrap();
+        let sandbox = Sandboxed {
+            tmp: Some(tmp.clone()),
+            always: vec![dir.path().join("gone")],
+            commits: vec![objects.clone()],
+            ..Sandboxed::default()
+        };
         if !sandbox::support().files {
             eprintln!("skipped: this kernel has no Landlock");
             return;
@@ -69,6 +77,7 @@ mod tests {
         let at = |mode| {
             let argv = sandbox.wrap(command.clone(), mode, &[&work]).unwrap();
             let has = |path: &Path| argv.iter().any(|arg| arg == path);
+            assert_eq!(has(&objects), has(&work), "commits go with the work");
             (argv.iter().any(|arg| arg == "read-only"), has(&work), has(&tmp), argv.last() == command.last())
         };
         for mode in [Mode::ReadOnly, Mode::Plan] {

@@ -41,12 +41,12 @@ impl Editor {
         Self { child, stdin, lines, updates: Vec::new(), next: 0, option: "allow-once", asked: Vec::new() }
     }
 
-    fn send(&mut self, message: &Value) {
+    pub(super) fn send(&mut self, message: &Value) {
         let stdin = self.stdin.as_mut().expect("open");
         writeln!(stdin, "{message}").expect("it reads");
     }
 
-    fn begin(&mut self, method: &str, params: &Value) -> u64 {
+    pub(super) fn begin(&mut self, method: &str, params: &Value) -> u64 {
         self.next += 1;
         self.send(&json!({ "jsonrpc": "2.0", "id": self.next, "method": method, "params": params }));
         self.next
@@ -68,7 +68,7 @@ impl Editor {
     }
 
     /// Goes on until the answer to a request is there.
-    fn end(&mut self, id: u64) -> Result<Value, Value> {
+    pub(super) fn end(&mut self, id: u64) -> Result<Value, Value> {
         loop {
             let message = self.take();
             if message["id"] == id && message.get("method").is_none() {
@@ -106,7 +106,7 @@ impl Editor {
     }
 
     /// Goes away, as an editor that is closed.
-    fn close(&mut self) -> Option<i32> {
+    pub(super) fn close(&mut self) -> Option<i32> {
         drop(self.stdin.take());
         self.child.wait().expect("it ends").code()
     }

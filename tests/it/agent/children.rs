@@ -267,3 +267,50 @@ fn five_forks_share_every_byte_up_to_what_each_is_to_do() {
     }
     assert_eq!(told, 5);
 }
+
+#[test]
+fn a_child_in_front_ends_with_its_caller_s_turn_and_one_that_was_moved_does_not() {
+    let crew = Crew::new();
+    let server = ModelServer::new(|_, body| {
+        let said = last_text(body);
+        let child =
+            |mark: &str| calls(&[("b", "Bash", json!({ "command": format!("echo $$ >{mark}; exec sleep 1000") }))]);
+        Answer::Reply(match (is_main(body), results(body).first().cloned()) {
+            (true, None) if said.contains("<task-notification>") => says("TOLD"),
+            (true, None) => calls(&[agent_call("t", json!({ "prompt": format!("Do {said}.") }))]),
+            (true, Some((_, _, text))) => says(&format!("GOT {text}")),
+            (false, None) => child(if said.contains("first") { "first" } else { "second" }),
+            (false, Some(_)) => says("I was ended."),
+        })
+    });
+    let begin = |after: &str| {
+        let set = format!("background_after={after}");
+        let mut editor = Editor::new(&crew, &server, &["--mode", "bypass", "--set", "fork=false", "--set", &set]);
+        editor.initialize();
+        let session = editor.session(&crew);
+        (editor, session)
+    };
+    let pid = |mark: &str| crew.awaits(mark).trim().parse::<u32>().expect("a pid");
+
+    // It waits for it for ever; the turn is given up, and all that the child runs with it.
+    let (mut editor, session) = begin("0s");
+    let turn = editor
+        .begin("session/prompt", &json!({ "sessionId": session, "prompt": [{ "type": "text", "text": "first" }] }));
+    let first = pid("first");
+    editor.send(&json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": session } }));
+    assert_eq!(editor.end(turn).expect("an answer")["stopReason"], "cancelled");
+    crate::support::until("its command is gone", || !crate::support::lives(first));
+
+    // By itself it goes to the background: the turn ends, the child does not.
+    let (mut editor, session) = begin("50ms");
+    let done = editor.prompt(&session, "second");
+    assert_eq!((&done["stopReason"], &done["_meta"]["crewmux/running"]), (&json!("end_turn"), &json!(1)), "{done}");
+    let moved = server.asked().last().expect("one").json();
+    let (_, bad, text) = results(&moved)[0].clone();
+    assert!(!bad && text.contains("async_launched") && text.contains("put in the background"), "{text}");
+    let second = pid("second");
+    assert!(crate::support::lives(second), "the same run goes on");
+    // With the session all of it ends.
+    assert_eq!(editor.close(), Some(0));
+    crate::support::until("its command is gone", || !crate::support::lives(second));
+}

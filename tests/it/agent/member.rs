@@ -145,3 +145,99 @@ fn a_planning_agent_hands_its_plan_in_plans_again_and_does_it_when_it_is_agreed_
     let got = results(&server.asked().last().expect("one").json());
     assert_eq!(crew.read("made"), "late\n", "{got:?} {}", crew.ok(&["logs", "dev"]));
 }
+
+#[test]
+fn two_agents_review_a_change_and_can_change_nothing() {
+    let crew = Crew::new();
+    let repo = crew.dir().join("repo");
+    std::fs::create_dir(&repo).expect("a folder");
+    git(&repo, &["init", "-q", "-b", "main"]);
+    git(&repo, &["commit", "-q", "--allow-empty", "-m", "first"]);
+    let server = ModelServer::new(|_, body| {
+        let runs = body["messages"].to_string().contains("Run what main..topic changed");
+        Answer::Reply(match (runs, results(body).is_empty()) {
+            (true, true) => calls(&[("b", "Bash", json!({ "command": "echo x >made; git log --oneline" }))]),
+            (true, false) => says("it runs"),
+            (false, true) => calls(&[("b", "Bash", json!({ "command": "git show --stat" }))]),
+            (false, false) => says("it reads well"),
+        })
+    });
+    let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("teams/review.toml");
+    let (spec, cwd) = (spec.to_str().expect("plain"), repo.to_str().expect("plain"));
+    let mut command = crew.command(&["run", spec, "--cwd", cwd, "--set", "range=main..topic"]);
+    command.env("ANTHROPIC_BASE_URL", &server.url).env("ANTHROPIC_API_KEY", "k");
+    let ran = crate::support::Ran::from(command.output().expect("it runs"));
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    assert!(ran.out.contains("2/2 done"), "{ran:#?}");
+    assert!(!repo.join("made").exists());
+    let words: Vec<String> = server.asked().iter().flat_map(|a| results(&a.json())).map(|(_, _, text)| text).collect();
+    assert!(words.iter().any(|text| text.contains("first")), "git shows what is there: {words:?}");
+}
+
+/// A lead that hands work out, two that build in work trees, one that reviews: all of our own make.
+#[test]
+fn a_mixed_team_of_one_make_builds_reviews_and_reports() {
+    let crew = Crew::new();
+    let repo = crew.dir().join("repo");
+    std::fs::create_dir(&repo).expect("a folder");
+    git(&repo, &["init", "-q", "-b", "main"]);
+    git(&repo, &["commit", "-q", "--allow-empty", "-m", "first"]);
+    let server = ModelServer::new(|_, body| {
+        let system = body["system"].to_string();
+        let is = |name: &str| system.contains(&format!("member `{name}` of the team"));
+        let (all, last) = (body["messages"].to_string(), results(body).last().cloned());
+        let send = |id: &'static str, to: &str, text: &str| (id, "SendMessage", json!({ "to": to, "message": text }));
+        let build = |file: &str| {
+            let command = format!(
+                "echo {file} >{file} && git add . && git -c user.name=t -c user.email=t@localhost commit -qm {file} && crewmux task list"
+            );
+            calls(&[("b", "Bash", json!({ "command": command }))])
+        };
+        Answer::Reply(match last {
+            None if is("chief") && all.contains("REVIEWED") => says("BUILT AND REVIEWED"),
+            None if is("chief")
+                && all.contains("ONE-BUILT")
+                && all.contains("TWO-BUILT")
+                && !all.contains("look at both") =>
+            {
+                calls(&[send("r", "reviewer", "look at both")])
+            }
+            None if is("chief") && !all.contains("make one") => {
+                calls(&[send("s1", "first", "make one"), send("s2", "second", "make two")])
+            }
+            None if is("first") => build("one"),
+            None if is("second") => build("two"),
+            None if is("reviewer") => calls(&[("b", "Bash", json!({ "command": "crewmux worktree list" }))]),
+            Some(_) if is("first") => says("ONE-BUILT"),
+            Some(_) if is("second") => says("TWO-BUILT"),
+            Some((_, _, text)) if is("reviewer") => says(&format!("REVIEWED {}", text.contains("second"))),
+            _ => says("I wait."),
+        })
+    });
+    let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("teams/mixed.toml");
+    let (spec, cwd) = (spec.to_str().expect("plain"), repo.to_str().expect("plain"));
+    let mut args = vec!["up", spec, "--cwd", cwd];
+    for make in ["lead=crewmux", "first=crewmux", "second=crewmux", "reviewer=crewmux"] {
+        args.extend(["--set", make]);
+    }
+    let mut command = crew.command(&args);
+    command.env("ANTHROPIC_BASE_URL", &server.url).env("ANTHROPIC_API_KEY", "k");
+    let up = crate::support::Ran::from(command.output().expect("it runs"));
+    assert_eq!(up.code, 0, "{up:#?}");
+    crew.ok(&["send", "lead", "build it"]);
+    // What they run is a person's to allow: the team reserves it.
+    until("it is built and reviewed", || {
+        for request in crew.json(&["requests"]).as_array().expect("a list") {
+            crew.run(&["approve", request["id"].as_str().expect("an id")]);
+        }
+        crew.ok(&["inbox"]).contains("BUILT AND REVIEWED")
+    });
+    let ran: Vec<_> = server.asked().iter().flat_map(|a| results(&a.json())).filter(|(id, ..)| id == "b").collect();
+    for (branch, file) in [("crewmux/mixed/first", "one"), ("crewmux/mixed/second", "two")] {
+        assert_eq!(git(&repo, &["log", "-1", "--format=%s", branch]), file, "{ran:?}");
+    }
+    assert_eq!(git(&repo, &["log", "--format=%s", "main"]), "first");
+    let said = crew.ok(&["down"]);
+    assert!(!said.contains("error"), "{said}");
+    assert!(git(&repo, &["branch", "--list", "crewmux/*"]).contains("crewmux/mixed/first"), "what was built stays");
+}
