@@ -28,9 +28,13 @@ bench *arguments:
 sim seeds="10000":
     SIM_SEEDS={{ seeds }} cargo test --locked --lib sim::whatever -- --nocapture
 
-# every fault that tests set on purpose, the long list too
+# every fault that tests set on purpose, the long lists too; `FAULTS_SEED=N` has others die at other moments
 faults:
-    cargo nextest run --locked --test it --run-ignored all -E 'test(/^faults::/)'
+    cargo nextest run --locked --test it --run-ignored all --no-fail-fast -E 'test(/^(faults|ending)::/) | test(/^mail::(full_disk|wakeups|damage)::/)'
+
+# gives a parser whatever a fuzzer thinks of; needs cargo-fuzz and a nightly compiler. The targets: fuzz/fuzz_targets
+fuzz target seconds="60":
+    cargo +nightly fuzz run {{ target }} -- -max_total_time={{ seconds }}
 
 fmt:
     cargo fmt --all

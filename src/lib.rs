@@ -8,6 +8,8 @@ pub mod agent;
 pub mod cli;
 pub mod decide;
 pub mod hook;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod hostile;
 pub mod launch;
 pub mod lead;
 pub mod mcp;

@@ -111,7 +111,8 @@ impl std::str::FromStr for Span {
                 _ => return Err(fail()),
             };
             rest = &rest[letters..];
-            total += Duration::try_from_secs_f64(value * scale).map_err(|_| fail())?;
+            let part = Duration::try_from_secs_f64(value * scale).map_err(|_| fail())?;
+            total = total.checked_add(part).ok_or_else(fail)?;
         }
         Ok(Self(total))
     }

@@ -3,9 +3,9 @@
 //! builds every function here is its own end.
 //!
 //! `fault` in that folder is one fault, `PARTY FILE STEP WHAT [SKIP]`: in the process that runs the verb `PARTY` (`lead`,
-//! `teammate`, `send`, …, `*`: any), at the step `STEP` (`write`, `sync`, `rename`) on a file of the name `FILE`, after letting
+//! `teammate`, `send`, …, `*`: any), at the step `STEP` (`write`, `sync`, `rename`) on a file of the name `FILE` (`*`: any), after letting
 //! `SKIP` of them pass, happens `WHAT`: `kill` (before it), `half` (in its middle, then killed), `after` (done, then killed),
-//! `enospc`, `eio`, `short` (the disk takes a half). Whoever meets it first renames it to `fired`: it happens once.
+//! `stop` (before it, until CONT), `enospc`, `eio`, `short` (the disk takes a half). Whoever meets it first renames it to `fired`: it happens once.
 //!
 //! `clock` in that folder is by how many seconds the wall clock goes wrong.
 
@@ -30,6 +30,7 @@ pub fn write(file: &File, path: &Path, bytes: &[u8]) -> io::Result<usize> {
             on::What::Kill => on::die(),
             on::What::Half => plain(half).and_then(|_| on::die()),
             on::What::After => plain(bytes).and_then(|_| on::die()),
+            on::What::Stop => on::stop().and_then(|()| plain(bytes)),
             on::What::Error(error) => Err(error),
             on::What::Short => plain(half),
         };
@@ -48,6 +49,7 @@ pub fn step<T>(name: &str, path: &Path, work: impl FnOnce() -> io::Result<T>) ->
         return match what {
             on::What::Kill | on::What::Half => on::die(),
             on::What::After => work().and_then(|_| on::die()),
+            on::What::Stop => on::stop().and_then(|()| work()),
             on::What::Error(error) => Err(error),
             on::What::Short => work(),
         };
@@ -81,6 +83,7 @@ mod on {
         Kill,
         Half,
         After,
+        Stop,
         Error(io::Error),
         Short,
     }
@@ -96,7 +99,8 @@ mod on {
         let words: Vec<&str> = text.split_whitespace().collect();
         let [party, file, at, what, more @ ..] = &words[..] else { return None };
         let mine = *party == "*" || std::env::args().nth(1).as_deref() == Some(party);
-        if !mine || *at != step || path.file_name()?.to_str()? != *file || skips(&text, more) {
+        let there = *file == "*" || path.file_name()?.to_str()? == *file;
+        if !mine || *at != step || !there || skips(&text, more) {
             return None;
         }
         // One of several that get here at once has it.
@@ -105,6 +109,7 @@ mod on {
             "kill" => Some(What::Kill),
             "half" => Some(What::Half),
             "after" => Some(What::After),
+            "stop" => Some(What::Stop),
             "short" => Some(What::Short),
             "enospc" => Some(What::Error(rustix::io::Errno::NOSPC.into())),
             "eio" => Some(What::Error(rustix::io::Errno::IO.into())),
@@ -120,6 +125,10 @@ mod on {
         let count = met.entry(fault.to_owned()).or_default();
         *count += 1;
         *count <= skip
+    }
+
+    pub fn stop() -> io::Result<()> {
+        Ok(rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?)
     }
 
     pub fn die() -> ! {

@@ -93,7 +93,11 @@ fn own(name: &str, path: PathBuf) -> Result<Preset, PresetError> {
     Ok(preset)
 }
 
-fn parse(text: &str) -> Result<Preset, String> {
+/// Reads a preset's text.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse(text: &str) -> Result<Preset, String> {
     let preset: Preset = toml::from_str(text).map_err(|e| e.to_string().trim_end().to_owned())?;
     if preset.command.first().is_none_or(String::is_empty) {
         return Err("it has no `command`".to_owned());

@@ -182,15 +182,25 @@ impl Crew {
 
     /// Lets a puppet run a shell script; [`Crew::outcome`] waits for its end.
     pub fn order(&self, member: &str, script: &str) -> String {
+        self.order_unless(member, script, || false).expect("a puppet listens")
+    }
+
+    /// [`Crew::order`], unless the puppet is gone before it listens.
+    pub fn order_unless(&self, member: &str, script: &str, mut gone: impl FnMut() -> bool) -> Option<String> {
         use std::io::Write;
+        use std::os::unix::fs::OpenOptionsExt;
         static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(1);
         let id = format!("{member}.{}", NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
         self.write(&format!("{id}.sh"), script);
-        let pipe = self.dir().join(format!("{member}.pipe"));
-        until("a puppet listens", || pipe.exists());
-        let mut pipe = std::fs::OpenOptions::new().write(true).open(pipe).expect("a pipe");
-        pipe.write_all(format!("{id}\n").as_bytes()).expect("the puppet takes its order");
-        id
+        let path = self.dir().join(format!("{member}.pipe"));
+        let mut pipe = None;
+        until("a puppet listens", || {
+            // Refused while nobody reads there.
+            pipe = std::fs::OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(&path).ok();
+            pipe.is_some() || gone()
+        });
+        pipe?.write_all(format!("{id}\n").as_bytes()).expect("the puppet takes its order");
+        Some(id)
     }
 
     /// What became of an order.

@@ -4,7 +4,7 @@ use crate::puppet::team;
 use crate::support::{Crew, kill, until};
 
 /// Kills everything of this home at once, tmux too.
-pub(super) fn kill_all(crew: &Crew) {
+pub fn kill_all(crew: &Crew) {
     let pids = crew.processes();
     // Stopped first, so that hardly one sees another one's end.
     for signal in ["STOP", "KILL"] {

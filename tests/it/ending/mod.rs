@@ -1,6 +1,7 @@
 //! Ending: F16 to F24.
 
 mod crash;
+pub use crash::kill_all;
 mod foreign;
 mod leads;
 mod members;

@@ -45,6 +45,11 @@ impl Trial {
         std::fs::rename(self.crew.dir().join("faults/part"), self.crew.dir().join("faults/fault")).expect("renamed");
     }
 
+    /// Nobody meets it any more who has not yet.
+    pub fn no_fault(&self) {
+        let _ = std::fs::remove_file(self.crew.dir().join("faults/fault"));
+    }
+
     /// The fault that somebody may meet, or has met.
     fn set(&self) -> String {
         format!("the fault is {:?}, or was {:?}", self.crew.read("faults/fault"), self.crew.read("faults/fired"))
@@ -72,7 +77,10 @@ impl Trial {
     fn decides(&mut self) {
         let life = self.crew.entry("t", "hand")["life"].clone();
         let scope = format!("scope{}", self.count);
-        self.crew.order("hand", &format!("crewmux permission ask deploy --scope {scope}"));
+        let script = format!("crewmux permission ask deploy --scope {scope}");
+        if self.crew.order_unless("hand", &script, || self.is_over(&life)).is_none() {
+            return;
+        }
         let mut id = None;
         until(&format!("a permission is asked for, or nobody is there to ask; {}", self.set()), || {
             id = self
@@ -80,7 +88,7 @@ impl Trial {
                 .into_iter()
                 .find(|r| r["state"] == "open")
                 .and_then(|r| Some(r["id"].as_str()?.to_owned()));
-            id.is_some() || self.fired()
+            id.is_some() || self.fired() || self.is_over(&life)
         });
         if let Some(id) = id
             && self.crew.run(&["approve", "--team", "t", &id]).code == 0
@@ -95,26 +103,43 @@ impl Trial {
         let inbox = self.crew.member("t", "hand").join("mail/inbox.jsonl");
         until(&format!("`hand` is told of {id}"), || {
             let told = |m: &Value| m["type"] == "permission_response" && m["body"]["request_id"] == id;
-            self.crew.journal(&inbox).iter().any(told)
-                || self.crew.entry("t", "hand")["life"] != *life
-                || self.crew.status("t", "hand")["alive"] == false
-                || self.crew.json(&["status", "--team", "t"])["lead"]["alive"] == false
+            self.crew.journal(&inbox).iter().any(told) || self.is_over(life)
         });
+    }
+
+    /// Whether this life of `hand` is over, or nobody leads it.
+    fn is_over(&self, life: &Value) -> bool {
+        let status = self.crew.json(&["status", "--team", "t"]);
+        let hand = status["members"].as_array().into_iter().flatten().find(|m| m["name"] == "hand");
+        let lives = hand.is_some_and(|hand| hand["alive"] == true);
+        !lives || status["lead"]["alive"] == false || self.crew.entry("t", "hand")["life"] != *life
+    }
+
+    fn lead_lives(&self) -> bool {
+        self.crew.json(&["status", "--team", "t"])["lead"]["alive"] == true
+    }
+
+    pub fn until_no_lead(&self) {
+        until("the lead is gone", || !self.lead_lives());
     }
 
     fn requests(&self) -> Vec<Value> {
         self.crew.json(&["requests", "--team", "t", "--all"]).as_array().cloned().unwrap_or_default()
     }
 
-    /// Whoever has died gets a next life, by itself or by the verb that a person would use.
-    pub fn recovers(&self) {
-        let lead = || self.crew.json(&["status", "--team", "t"])["lead"]["alive"] == true;
+    /// Who has met the fault gets a next life, if it was the end of it.
+    fn recovers(&self) {
         let fault = self.crew.read("faults/fired");
         let words: Vec<&str> = fault.split_whitespace().collect();
         if words.first() == Some(&"lead") && !matches!(words.get(3), Some(&("enospc" | "eio" | "short"))) {
-            until("the lead is gone", || !lead());
+            self.until_no_lead();
         }
-        if !lead() {
+        self.goes_on();
+    }
+
+    /// Whoever has died gets a next life, by itself or by the verb that a person would use.
+    pub fn goes_on(&self) {
+        if !self.lead_lives() {
             self.crew.ok(&["up", "--resume", "t"]);
         }
         for member in ["writer", "hand", "runner"] {
