@@ -15,13 +15,12 @@ use crate::store::{Home, StateLog, StoreError, TeamDir, lease, mailbox, roster};
 use crate::tmux::Tmux;
 use crate::worktree::{Kept, sweep};
 
-/// Ends every recorded life of the team, and what hooks of its lead left. Who could not be ended is named.
-pub(super) fn end_lives(dir: &TeamDir, team: &Team, grace: Duration) -> Result<(), ActError> {
-    let marks: Vec<(Name, LifeMark)> =
-        team.teammates().chain(&team.reserved).filter_map(|m| Some((m.name.clone(), mark(dir, team, m)?))).collect();
+/// Ends every life that the team's files name, and what hooks of its lead left. Who could not be ended is named.
+pub(super) fn end_lives(dir: &TeamDir, team: Option<&Team>, grace: Duration) -> Result<(), ActError> {
+    let marks = marks(dir, team)?;
     // Each waits for its own processes: together they take one grace, not one each.
     let left: Vec<(Name, Vec<ProcessId>)> = std::thread::scope(|scope| {
-        let hooks = hook::left_of(team).map(|tree| scope.spawn(move || tree.end(grace)));
+        let hooks = team.and_then(hook::left_of).map(|tree| scope.spawn(move || tree.end(grace)));
         let ends: Vec<_> = marks
             .iter()
             .map(|(name, mark)| (name, scope.spawn(move || end_life(mark, &[std::process::id()], grace))))
@@ -47,7 +46,23 @@ pub(super) fn end_lives(dir: &TeamDir, team: &Team, grace: Duration) -> Result<(
     Err(error.hint("`ps -o pid,stat,wchan,cmd -p PID` shows what they wait for"))
 }
 
-pub(super) fn mark(dir: &TeamDir, team: &Team, member: &Member) -> Option<LifeMark> {
+/// The lives that the team's files name: those of its roster, and those of the leases in its folder, which also a team has
+/// whose roster cannot be read.
+pub(super) fn marks(dir: &TeamDir, team: Option<&Team>) -> Result<Vec<(Name, LifeMark)>, ActError> {
+    let recorded = team.into_iter().flat_map(|team| team.teammates().chain(&team.reserved).map(move |m| (team, m)));
+    let mut marks: Vec<(Name, LifeMark)> =
+        recorded.filter_map(|(team, m)| Some((m.name.clone(), mark(dir, team, m)?))).collect();
+    for name in dir.members_on_disk()? {
+        let Some(text) = lease::text(&dir.member(&name).lease()) else { continue };
+        if marks.iter().all(|(_, mark)| mark.life != text.life) {
+            let teammate = Some(ProcessId { pid: text.pid, start_time: text.start_time });
+            marks.push((name, LifeMark { teammate, life: text.life, boot_id: text.boot_id }));
+        }
+    }
+    Ok(marks)
+}
+
+fn mark(dir: &TeamDir, team: &Team, member: &Member) -> Option<LifeMark> {
     let life = member.life?;
     let text = lease::text(&dir.member(&member.name).lease()).filter(|text| text.life == life);
     let recorded = member.pid.zip(member.start_time.as_ref().and_then(|s| s.parse().ok()));
@@ -57,6 +72,35 @@ pub(super) fn mark(dir: &TeamDir, team: &Team, member: &Member) -> Option<LifeMa
         (None, None) => (None, team.tmux.boot_id.clone()),
     };
     Some(LifeMark { teammate, life, boot_id })
+}
+
+/// What became of a team of which everything was ended.
+#[derive(Debug, Default)]
+pub(super) struct Ended {
+    /// What was left alone.
+    pub notes: Vec<String>,
+    /// Work trees that stay.
+    pub kept: Vec<Kept>,
+}
+
+/// Ends every life that the team's files name, closes its panes and removes its unchanged work trees. `team` is `None` where the
+/// roster cannot be read: then its leases say who lives, and its trees are left to [`super::gc`].
+pub(super) fn end_all(home: &Home, name: &Name, team: Option<&Team>, grace: Duration) -> Result<Ended, ActError> {
+    end_lives(&home.team(name), team, grace)?;
+    let Some(team) = team else {
+        return Ok(Ended { notes: close_own_server(home, name)?.into_iter().collect(), kept: Vec::new() });
+    };
+    let notes = close_tmux(team)?.into_iter().collect();
+    Ok(Ended { notes, kept: sweep_trees(home, team)? })
+}
+
+/// Ends the server that listens on the team's own socket, where no roster says which one it is.
+fn close_own_server(home: &Home, name: &Name) -> Result<Option<String>, ActError> {
+    let tmux = Tmux::new(home.socket_dir(name)?.join(super::up::SOCKET));
+    match runtime()?.block_on(tmux.server_pid()).ok().flatten() {
+        Some(pid) => runtime()?.block_on(close_panes(&tmux, pid, Vec::new())),
+        None => Ok(None),
+    }
 }
 
 /// Closes the panes that the team recorded, and the server if nobody else's pane is on it. The note says
@@ -75,37 +119,42 @@ pub(super) fn close_tmux(team: &Team) -> Result<Option<String>, ActError> {
             }
             return Ok(None);
         }
-        let recorded: Vec<(String, u32)> =
+        let recorded =
             team.members.iter().chain(&team.reserved).filter_map(|m| Some((m.pane_id.clone()?, m.pid?))).collect();
-        let others: Vec<_> = match tmux.panes().await {
-            Ok(panes) => panes.into_iter().filter(|p| !recorded.contains(&(p.id.clone(), p.pid))).collect(),
-            // A server that does not answer holds nothing that could be asked about.
-            Err(_) => Vec::new(),
-        };
-        // A pane whose recorded program is gone and in which nothing else was started is still ours, and one that came up
-        // when its lead could not write it down any more.
-        let (stray, foreign): (Vec<_>, Vec<_>) =
-            others.into_iter().filter(|p| !p.dead).partition(|p| stray(p.pid).is_some());
-        let late: Vec<LifeMark> = stray.iter().filter_map(|p| self::stray(p.pid)).collect();
-        let ours: Vec<(String, u32)> = recorded.into_iter().chain(stray.into_iter().map(|p| (p.id, p.pid))).collect();
-        let closed = match foreign.is_empty() {
-            true => tmux.kill_server(pid).await.map_err(|e| of_tmux("end the team's tmux server", &e)),
-            false => tmux.close_panes(&ours).await.map_err(|e| of_tmux("close the team's panes", &e)),
-        };
-        for mark in &late {
-            let _ = end_life(mark, &[std::process::id()], Duration::from_secs(1));
-        }
-        closed?;
-        if foreign.is_empty() {
-            return Ok(None);
-        }
-        let ids: Vec<String> = foreign.into_iter().map(|p| p.id).collect();
-        Ok(Some(format!(
-            "panes that are not the team's are left: {} (on the server {})",
-            ids.join(", "),
-            team.tmux.socket
-        )))
+        close_panes(&tmux, pid, recorded).await
     })
+}
+
+/// Closes those panes of the server `pid` that are the team's, and the server with the last of them.
+async fn close_panes(tmux: &Tmux, pid: u32, recorded: Vec<(String, u32)>) -> Result<Option<String>, ActError> {
+    let others: Vec<_> = match tmux.panes().await {
+        Ok(panes) => panes.into_iter().filter(|p| !recorded.contains(&(p.id.clone(), p.pid))).collect(),
+        // A server that does not answer holds nothing that could be asked about.
+        Err(_) => Vec::new(),
+    };
+    // A pane whose recorded program is gone and in which nothing else was started is still ours, and one that came up
+    // when its lead could not write it down any more.
+    let (stray, foreign): (Vec<_>, Vec<_>) =
+        others.into_iter().filter(|p| !p.dead).partition(|p| stray(p.pid).is_some());
+    let late: Vec<LifeMark> = stray.iter().filter_map(|p| self::stray(p.pid)).collect();
+    let ours: Vec<(String, u32)> = recorded.into_iter().chain(stray.into_iter().map(|p| (p.id, p.pid))).collect();
+    let closed = match foreign.is_empty() {
+        true => tmux.kill_server(pid).await.map_err(|e| of_tmux("end the team's tmux server", &e)),
+        false => tmux.close_panes(&ours).await.map_err(|e| of_tmux("close the team's panes", &e)),
+    };
+    for mark in &late {
+        let _ = end_life(mark, &[std::process::id()], Duration::from_secs(1));
+    }
+    closed?;
+    if foreign.is_empty() {
+        return Ok(None);
+    }
+    let ids: Vec<String> = foreign.into_iter().map(|p| p.id).collect();
+    Ok(Some(format!(
+        "panes that are not the team's are left: {} (on the server {})",
+        ids.join(", "),
+        tmux.socket().display()
+    )))
 }
 
 /// The life that a pane's process was started for. On a team's own server only its leads give a pane such a mark: what a
@@ -170,18 +219,18 @@ pub(super) fn sweep_trees(home: &Home, team: &Team) -> Result<Vec<Kept>, ActErro
     runtime()?.block_on(sweep(home, &team.name, &team.id8()))
 }
 
-/// Which members of the team live.
-pub(super) fn living(dir: &TeamDir, team: &Team) -> Result<Vec<Name>, ActError> {
+/// Which members of the team live, by their leases: whether or not a roster names them.
+pub(super) fn living(dir: &TeamDir) -> Result<Vec<Name>, ActError> {
     let mut living = Vec::new();
-    for member in team.teammates().chain(&team.reserved) {
-        if lease::is_held_by_living(&dir.member(&member.name).lease())? {
-            living.push(member.name.clone());
+    for name in dir.members_on_disk()? {
+        if lease::is_held_by_living(&dir.member(&name).lease())? {
+            living.push(name);
         }
     }
     Ok(living)
 }
 
-/// Reads a roster, `None` where there is none that can be read: such a team has nothing to end by name.
+/// Reads a roster, `None` where there is none that can be read.
 pub(super) fn read(dir: &TeamDir) -> Result<Option<Team>, ActError> {
     match roster::read_team(dir) {
         Ok(team) => Ok(Some(team)),

@@ -62,26 +62,25 @@ pub fn down(home: &Home, name: &Name, options: &DownOptions, hold: Option<&Hold>
     };
     if asked.is_some() {
         end_lead(&dir, Duration::from_secs(if options.force { 1 } else { 5 }));
-    } else if let Some(team) = clear::read(&dir)? {
-        let living = clear::living(&dir, &team)?;
-        if !living.is_empty() && !options.force {
+    } else if !options.force {
+        let living = clear::living(&dir)?;
+        if !living.is_empty() {
             let names: Vec<String> = living.iter().map(ToString::to_string).collect();
-            return Err(ActError::new(
+            let error = ActError::new(
                 6,
                 format!("no lead is running in team `{name}`, and members live: {}", names.join(", ")),
-            )
-            .hint(format!("`crewmux up --resume {name}` starts a lead, which can ask them to end"))
-            .hint("`--force` ends them without asking"));
+            );
+            let error = match clear::read(&dir)? {
+                Some(_) => error.hint(format!("`crewmux up --resume {name}` starts a lead, which can ask them to end")),
+                None => error.cause("its roster cannot be read, so no lead can be started"),
+            };
+            return Err(error.hint("`--force` ends them without asking"));
         }
     }
     let forced = asked.unwrap_or_default();
-    let (mut notes, mut worktrees) = (Vec::new(), Vec::new());
-    if let Some(team) = clear::read(&dir)? {
-        clear::end_lives(&dir, &team, Duration::from_secs(2))?;
-        notes.extend(clear::close_tmux(&team)?);
-        worktrees = clear::sweep_trees(home, &team)?;
-        notes.extend(worktrees.iter().map(Kept::said));
-    }
+    let clear::Ended { mut notes, kept: worktrees } =
+        clear::end_all(home, name, clear::read(&dir)?.as_ref(), Duration::from_secs(2))?;
+    notes.extend(worktrees.iter().map(Kept::said));
     clear::close_files(&dir)?;
     if let Some(archive) = &archive {
         notes.push(format!("archived in {}", archive.write(&dir)?.display()));

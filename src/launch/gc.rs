@@ -130,30 +130,42 @@ fn team_in_its_place(home: &Home, name: &Name) -> Result<Option<Leftover>, ActEr
     if lease::is_held_by_living(&dir.lead_lease())? {
         return Ok(None);
     }
-    let team = clear::read(&dir)?;
-    let mut item = match &team {
-        None => Leftover::new(Kind::DeadTeam, Some(name), dir.path(), "its roster cannot be read, and it has no lead"),
-        Some(team) => {
-            let living = clear::living(&dir, team)?;
-            let resume = match team.launched {
-                true => format!("; `crewmux up --resume {name}` would start it again"),
-                false => "; it never came up".to_owned(),
+    let stays = |detail: String, why: String| {
+        let mut item = Leftover::new(Kind::Team, Some(name), dir.path(), detail);
+        item.stays = Some(why);
+        item
+    };
+    let team = match clear::read(&dir) {
+        Ok(Some(team)) => roster::check_version(&dir, &team).map(|()| Some(team)).map_err(ActError::from),
+        other => other,
+    };
+    let team = match team {
+        Ok(team) => team,
+        Err(error) => return Ok(Some(stays("it cannot be judged".to_owned(), error.to_string()))),
+    };
+    let living = clear::living(&dir)?;
+    let (without, mend) = match &team {
+        Some(_) => ("", format!("`crewmux up --resume {name}` or ")),
+        None => (", nor a roster that can be read", String::new()),
+    };
+    let mut item = match (living.is_empty(), &team) {
+        (false, _) => {
+            let names: Vec<&str> = living.iter().map(Name::as_str).collect();
+            let detail = format!("it has no lead{without}, and members live: {}", names.join(", "));
+            stays(detail, format!("{mend}`crewmux down --force --team {name}`"))
+        }
+        (true, team) => {
+            let detail = match team {
+                Some(team) if team.launched => {
+                    format!("nobody lives; `crewmux up --resume {name}` would start it again")
+                }
+                Some(_) => "nobody lives; it never came up".to_owned(),
+                None => "nobody lives; its roster cannot be read".to_owned(),
             };
-            let mut item = Leftover::new(Kind::DeadTeam, Some(name), dir.path(), format!("nobody lives{resume}"));
-            if !living.is_empty() {
-                let names: Vec<&str> = living.iter().map(Name::as_str).collect();
-                item.kind = Kind::Team;
-                item.detail = format!("it has no lead, and members live: {}", names.join(", "));
-                item.stays = Some(format!("`crewmux up --resume {name}` or `crewmux down --force --team {name}`"));
-            }
-            if let Err(error) = roster::check_version(&dir, team) {
-                item.kind = Kind::Team;
-                item.stays = Some(error.to_string());
-            }
-            item.pids = left_of(&dir, team);
-            item
+            Leftover::new(Kind::DeadTeam, Some(name), dir.path(), detail)
         }
     };
+    item.pids = left_of(&dir, team.as_ref())?;
     if item.stays.is_none() {
         item.stays = at_work(home, name)?;
     }
@@ -161,9 +173,9 @@ fn team_in_its_place(home: &Home, name: &Name) -> Result<Option<Leftover>, ActEr
 }
 
 /// The processes that a team's own files name and that still run.
-fn left_of(dir: &TeamDir, team: &Team) -> Vec<u32> {
-    let marks = team.teammates().chain(&team.reserved).filter_map(|member| clear::mark(dir, team, member));
-    let mut pids: Vec<u32> = marks.flat_map(|mark| members_of(&mark, &[])).map(|id| id.pid).collect();
+fn left_of(dir: &TeamDir, team: Option<&Team>) -> Result<Vec<u32>, ActError> {
+    let marks = clear::marks(dir, team)?;
+    let mut pids: Vec<u32> = marks.iter().flat_map(|(_, mark)| members_of(mark, &[])).map(|id| id.pid).collect();
     if let Some(lead) = lease::text(&dir.lead_lease()).and_then(|text| text.process())
         && process::is_alive(lead)
     {
@@ -171,18 +183,23 @@ fn left_of(dir: &TeamDir, team: &Team) -> Vec<u32> {
     }
     pids.sort_unstable();
     pids.dedup();
-    pids
+    Ok(pids)
 }
 
 fn of_dead(name: &Name, dir: &TeamDir) -> Result<Vec<Leftover>, ActError> {
-    let Some(team) = clear::read(dir)? else { return Ok(Vec::new()) };
+    let team = match clear::read(dir) {
+        Ok(team) => team,
+        // A newer crewmux's, or a folder that is not ours to read: there is nothing to say of what still runs.
+        Err(_) => return Ok(Vec::new()),
+    };
     let mut found = Vec::new();
-    let pids = left_of(dir, &team);
+    let pids = left_of(dir, team.as_ref())?;
     if !pids.is_empty() {
         let mut item = Leftover::new(Kind::Processes, Some(name), dir.path(), "they outlived their team");
         item.pids = pids;
         found.push(item);
     }
+    let Some(team) = team else { return Ok(found) };
     if clear::server_lives(&team) {
         let socket = PathBuf::from(&team.tmux.socket);
         let mut item = Leftover::new(Kind::Server, Some(name), &socket, "a tmux server without its team");
@@ -232,8 +249,12 @@ fn why_tree_stays(home: &Home, record: &Record) -> Result<Option<String>, ActErr
 /// The processes of the team that the tree was made for, where some outlived it.
 fn still_running(home: &Home, record: &Record) -> Result<Option<String>, ActError> {
     for dead in home.dead()?.into_iter().filter(|dead| dead.name == record.team) {
-        let Some(team) = clear::read(&dead.dir)?.filter(|team| team.id8() == record.id8) else { continue };
-        let pids: Vec<String> = left_of(&dead.dir, &team).iter().map(u32::to_string).collect();
+        // One whose roster cannot be read may be the one.
+        let team = clear::read(&dead.dir).ok().flatten();
+        if team.as_ref().is_some_and(|team| team.id8() != record.id8) {
+            continue;
+        }
+        let pids: Vec<String> = left_of(&dead.dir, team.as_ref())?.iter().map(u32::to_string).collect();
         if !pids.is_empty() {
             return Ok(Some(format!("processes of its team still run: {}", pids.join(", "))));
         }
@@ -252,7 +273,10 @@ fn settle_tree(home: &Home, path: &Path) -> Result<(), ActError> {
         return Err(ActError::conflict(pids));
     }
     match runtime()?.block_on(worktree::settle(home, &record))? {
-        Settled::Removed => Ok(()),
+        Settled::Removed => {
+            worktree::tidy(home, &record);
+            Ok(())
+        }
         Settled::Kept(why) => Err(ActError::conflict(why)),
     }
 }
@@ -279,10 +303,7 @@ fn remove(home: &Home, item: &Leftover) -> Result<(), ActError> {
         (Kind::Processes, Some(_)) => {
             let dir = TeamDir::at(item.path.clone());
             down::end_lead(&dir, GRACE);
-            match clear::read(&dir)? {
-                Some(team) => clear::end_lives(&dir, &team, GRACE),
-                None => Ok(()),
-            }
+            clear::end_lives(&dir, clear::read(&dir)?.as_ref(), GRACE)
         }
         (Kind::Server, Some(name)) => end_server(home, name, &item.path),
         (Kind::Worktree, Some(_)) => settle_tree(home, &item.path),
@@ -298,14 +319,10 @@ fn bury(home: &Home, name: &Name) -> Result<(), ActError> {
     if lease::is_held_by_living(&dir.lead_lease())? {
         return lives("its lead");
     }
-    if let Some(team) = clear::read(&dir)? {
-        if !clear::living(&dir, &team)?.is_empty() {
-            return lives("a member");
-        }
-        clear::end_lives(&dir, &team, GRACE)?;
-        clear::close_tmux(&team)?;
-        clear::sweep_trees(home, &team)?;
+    if !clear::living(&dir)?.is_empty() {
+        return lives("a member");
     }
+    clear::end_all(home, name, clear::read(&dir)?.as_ref(), GRACE)?;
     clear::close_files(&dir)?;
     clear::bury(home, name).map(drop)
 }

@@ -17,7 +17,7 @@ use crate::tmux::Tmux;
 use crate::worktree::{Kept, left_behind};
 
 /// The socket's name in the team's socket folder; numbered where a server of that name is left to a person.
-const SOCKET: &str = "tmux";
+pub(super) const SOCKET: &str = "tmux";
 /// The size of a session that nobody looks at.
 const SIZE: (u16, u16) = (200, 50);
 /// A launch is a burst of changes, several of each member: one look for all of this long, since a look reads the roster
@@ -150,22 +150,23 @@ fn make_room(home: &Home, name: &Name, notes: &mut Vec<String>) -> Result<(), Ac
             .hint("`--name NAME` launches under another name")
             .hint(format!("`crewmux attach --team {name}` shows it; `crewmux down --team {name}` ends it")));
     }
-    if let Some(team) = clear::read(&dir)? {
-        roster::check_version(&dir, &team)?;
-        let living = clear::living(&dir, &team)?;
-        if team.launched && !living.is_empty() {
-            let names: Vec<String> = living.iter().map(ToString::to_string).collect();
-            return Err(ActError::conflict(format!(
-                "team `{name}` has no lead, but members live: {}",
-                names.join(", ")
-            ))
-            .hint(format!("`crewmux up --resume {name}` gives it a lead again"))
-            .hint(format!("`crewmux down --team {name} --force` ends it")));
-        }
-        clear::end_lives(&dir, &team, Duration::from_secs(2))?;
-        notes.extend(clear::close_tmux(&team)?);
-        notes.extend(clear::sweep_trees(home, &team)?.iter().map(Kept::said));
+    let team = clear::read(&dir)?;
+    if let Some(team) = &team {
+        roster::check_version(&dir, team)?;
     }
+    let living = clear::living(&dir)?;
+    if team.as_ref().is_none_or(|team| team.launched) && !living.is_empty() {
+        let names: Vec<String> = living.iter().map(ToString::to_string).collect();
+        let error = ActError::conflict(format!("team `{name}` has no lead, but members live: {}", names.join(", ")));
+        let error = match team {
+            Some(_) => error.hint(format!("`crewmux up --resume {name}` gives it a lead again")),
+            None => error.cause("its roster cannot be read"),
+        };
+        return Err(error.hint(format!("`crewmux down --team {name} --force` ends it")));
+    }
+    let ended = clear::end_all(home, name, team.as_ref(), Duration::from_secs(2))?;
+    notes.extend(ended.notes);
+    notes.extend(ended.kept.iter().map(Kept::said));
     let buried = clear::bury(home, name)?;
     notes.push(format!("a dead team `{name}` was moved to {}", buried.path().display()));
     Ok(())
@@ -322,16 +323,13 @@ fn undo(home: &Home, name: &Name, dir: &TeamDir, tmux: &Tmux, error: ActError) -
     let mut kept = Vec::new();
     let undone = (|| {
         super::down::end_lead(dir, Duration::from_secs(2));
-        if let Some(mut team) = clear::read(dir)? {
-            clear::end_lives(dir, &team, Duration::from_secs(1))?;
-            // The lead may not have come as far as writing where it is.
-            if let Ok(Some(pid)) = runtime()?.block_on(tmux.server_pid()) {
-                team.tmux.server_pid = pid;
-                team.tmux.server_start = process::stat(pid).map(|s| s.start_time.to_string()).unwrap_or_default();
-            }
-            clear::close_tmux(&team)?;
-            kept = clear::sweep_trees(home, &team)?;
+        let mut team = clear::read(dir)?;
+        // The lead may not have come as far as writing where it is.
+        if let (Some(team), Ok(Some(pid))) = (&mut team, runtime()?.block_on(tmux.server_pid())) {
+            team.tmux.server_pid = pid;
+            team.tmux.server_start = process::stat(pid).map(|s| s.start_time.to_string()).unwrap_or_default();
         }
+        kept = clear::end_all(home, name, team.as_ref(), Duration::from_secs(1))?.kept;
         clear::bury(home, name)
     })();
     let error = kept.iter().fold(error, |error, kept| error.hint(kept.said()));

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::lease::LeaseText;
+use crate::model::name::Name;
 
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
@@ -88,6 +89,12 @@ impl StoreError {
                 Some(format!("look at the holder with `ps -fp {}`; a stopped one holds its locks", join(holders, ",")))
             }
             Self::Newer { .. } => Some("use the crewmux that made this team".into()),
+            Self::Invalid { path, .. } if path.ends_with("team.json") => {
+                let team = path.parent()?.file_name()?.to_str().and_then(Name::from_component)?;
+                Some(format!(
+                    "`crewmux down --force --team {team}` ends what its leases name and keeps its files; a copy of this one may bring it back"
+                ))
+            }
             Self::NoHome => Some("set CREWMUX_HOME to a folder of yours".into()),
             _ if self.is_full() => Some("make room on that disk; what was written before is whole".into()),
             Self::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {

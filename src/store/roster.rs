@@ -1,6 +1,8 @@
 //! The roster, `team.json`: read by anyone, written by whoever holds the lead's lease.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
 
 use super::document::{self, Sync};
 use super::error::{Result, StoreError};
@@ -11,7 +13,22 @@ use crate::model::team::{TEAM_VERSION, Team};
 /// Reads the roster. A newer version is read as far as its known fields suffice.
 pub fn read_team(dir: &TeamDir) -> Result<Team> {
     let path = dir.team_json();
-    document::read_json(&path)?.ok_or_else(|| StoreError::NoTeam(dir.path().to_owned()))
+    match document::read_json(&path) {
+        Ok(team) => team.ok_or_else(|| StoreError::NoTeam(dir.path().to_owned())),
+        Err(error @ StoreError::Invalid { .. }) => Err(newer(&path).unwrap_or(error)),
+        Err(error) => Err(error),
+    }
+}
+
+/// What a newer crewmux wrote need not look like a roster of ours any more.
+fn newer(path: &Path) -> Option<StoreError> {
+    #[derive(Deserialize)]
+    struct Version {
+        v: u64,
+    }
+    let found = document::read_json::<Version>(path).ok()??.v;
+    let known = u64::from(TEAM_VERSION);
+    (found > known).then(|| StoreError::Newer { path: path.to_owned(), found, known })
 }
 
 /// Fails for a team that a newer crewmux made: it is read as far as its known fields suffice, and nothing of it is

@@ -1,9 +1,10 @@
 //! Which tree a person means.
 
+use super::hold::holder;
 use super::record::Record;
 use crate::act::ActError;
 use crate::model::name::Name;
-use crate::store::{Home, roster};
+use crate::store::{Home, StoreError, roster};
 
 /// The one tree that `word` names: a member, `member/agent-…`, a branch, or the tree's path. Where several teams had a
 /// member of that name, the living team's is meant.
@@ -34,8 +35,13 @@ pub fn find(home: &Home, team: Option<&Name>, word: &str) -> Result<Record, ActE
     }
 }
 
-/// Whether the team that the tree was made for is still there.
+/// Whether the team that the tree was made for is still there, or the agent that works in it outside any team.
 #[must_use]
 pub fn lives(home: &Home, record: &Record) -> bool {
-    roster::read_team(&home.team(&record.team)).is_ok_and(|team| team.id8() == record.id8)
+    match roster::read_team(&home.team(&record.team)) {
+        Ok(team) if team.id8() == record.id8 => true,
+        Ok(_) | Err(StoreError::NoTeam(_)) => holder(home, record).map_or(true, |holder| holder.is_some()),
+        // It may be that very team.
+        Err(_) => true,
+    }
 }

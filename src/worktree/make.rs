@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::find::lives;
 use super::git::{Git, Place, failed};
 use super::lock::lock;
 use super::look::{config_hash, look, tip};
@@ -13,7 +14,7 @@ use crate::model::id::Life;
 use crate::model::name::Name;
 use crate::model::tree::Tree;
 use crate::os::clock;
-use crate::store::{Home, make_dirs, reach, roster};
+use crate::store::{Home, make_dirs, reach};
 
 /// For whom a tree is, and from where.
 pub struct Ask<'a> {
@@ -171,8 +172,7 @@ async fn make_way(ask: &Ask<'_>, tree: &Tree) -> Result<(), ActError> {
             tree.repo
         )));
     };
-    let lives = roster::read_team(&ask.home.team(&old.team)).is_ok_and(|t| t.id8() == old.id8);
-    if !lives && remove_unchanged(ask.home, &old).await?.is_none() {
+    if !lives(ask.home, &old) && remove_unchanged(ask.home, &old).await?.is_none() {
         return Ok(());
     }
     let kept = format!("the work tree {} of an earlier team `{}` was kept with it", old.tree.path, old.team);

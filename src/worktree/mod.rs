@@ -6,6 +6,7 @@
 mod diff;
 mod find;
 mod git;
+mod hold;
 mod lock;
 mod look;
 mod make;
@@ -20,10 +21,11 @@ mod tests;
 
 pub use diff::{Form, diff};
 pub use find::{find, lives};
+pub use hold::{Held, hold, holder};
 pub use look::{Look, left_behind, look};
 pub use make::{Ask, Made, branch, commits, is_agent_word, make};
 pub use merge::{How, Merged, is_merged, merge};
-pub use record::{Record, Stage};
+pub use record::{Record, Stage, tidy};
 pub use remove::{Settled, discard, settle, why_kept};
 pub use repo::Repo;
 pub use setup::{Setup, set_up};

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::hold;
 use crate::act::ActError;
 use crate::model::name::Name;
 use crate::model::time::Timestamp;
@@ -81,6 +82,8 @@ impl Record {
             }
             _ => {}
         }
+        // What an agent that died left of its hold on it.
+        let _ = std::fs::remove_file(hold::path(home, &self.team, &self.id8, &self.member, self.agent.as_deref()));
         // A child's tree comes and goes while its member lives, whose sandbox names the folder around it.
         if self.agent.is_none() {
             drop_empty(Path::new(&self.tree.path).parent());
@@ -135,6 +138,14 @@ impl Record {
     }
 }
 
+/// Removes the folders around a tree that is gone, where nothing is left in them. While somebody of its team lives his sandbox may
+/// name them.
+pub fn tidy(home: &Home, record: &Record) {
+    let folder = home.worktrees_of(&record.team, &record.id8, &record.member);
+    drop_empty(Some(&folder));
+    drop_empty(folder.parent());
+}
+
 /// Removes a folder if nothing is left in it.
 pub(super) fn drop_empty(folder: Option<&Path>) {
     if let Some(folder) = folder {
@@ -142,7 +153,7 @@ pub(super) fn drop_empty(folder: Option<&Path>) {
     }
 }
 
-fn path(home: &Home, team: &Name, id8: &str, member: &Name, agent: Option<&str>) -> PathBuf {
+pub(super) fn path(home: &Home, team: &Name, id8: &str, member: &Name, agent: Option<&str>) -> PathBuf {
     let folder = home.worktrees_dir().join(format!("{}-{id8}", team.component())).join(FOLDER);
     // A member's component has no dot, so the two parts cannot run into each other.
     folder.join(format!("{}.{}.json", member.component(), agent.unwrap_or("main")))

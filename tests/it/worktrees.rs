@@ -1,11 +1,12 @@
 //! Members with a git work tree of their own: F51, and what F52 says of their environment.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::{Crew, kill, until, with_environment};
+use crate::model_server::{Answer, ModelServer, calls, results, says};
+use crate::support::{Crew, kill, lives, until, with_environment};
 
 /// A crew with a repository of one commit in `repo/`.
 struct Repo {
@@ -387,4 +388,108 @@ fn gc_removes_an_unchanged_tree_without_a_team_and_keeps_a_changed_one() {
     assert!(crew.run(&["doctor"]).out.contains("work trees"), "{:?}", crew.run(&["doctor"]));
     assert_eq!(std::fs::read_to_string(&record).expect("there"), text);
     assert!(two.join("new.txt").exists());
+}
+
+#[test]
+fn gc_takes_no_tree_from_who_lives_where_the_roster_is_damaged_or_too_new() {
+    let repo = Repo::new();
+    let crew = &repo.crew;
+    crew.up(&format!("v = 1\nname = \"t\"\n{}", repo.hand("work", "")));
+    let tree = PathBuf::from(repo.tree("t", "work")["path"].as_str().expect("a path"));
+    let (lead, member) = (crew.pid_of("t", "team-lead"), crew.pid_of("t", "work"));
+    let server: u32 = crew.tmux("t", &["display-message", "-p", "#{pid}"]).trim().parse().expect("a pid");
+    kill(lead, "KILL");
+    until("no lead", || crew.json(&["status", "--team", "t"])["lead"]["alive"] == false);
+    let file = crew.team("t").join("team.json");
+    let roster = std::fs::read(&file).expect("a roster");
+
+    for (text, why) in [("{\"v\":9,\"members\":{}}", "newer"), ("{\"v\":1,", "down --force")] {
+        std::fs::write(&file, text).expect("written");
+        let found = crew.json(&["gc", "--yes"]);
+        let all = found.as_array().expect("a list");
+        assert!(all.len() == 1 && all[0]["kind"] == "team" && all[0]["removed"] == false, "{found}");
+        assert!(all[0]["stays"].as_str().is_some_and(|stays| stays.contains(why)), "{found}");
+        assert!(tree.join("a.txt").exists() && lives(member), "{text}");
+        let listed = crew.json(&["worktree", "list"]);
+        assert_eq!(listed[0]["alive"], true, "{listed}");
+        crew.fails(7, &["worktree", "rm", "work"]);
+    }
+    // Nobody is told that it is down while a member lives, and none of its name is launched beside it.
+    let down = crew.fails(6, &["down", "--team", "t"]);
+    assert!(down.err.contains("members live: work") && down.err.contains("--force"), "{down:?}");
+    let up = crew.fails(7, &["up", "spec.toml"]);
+    assert!(up.err.contains("members live: work") && up.err.contains("down --team t --force"), "{up:?}");
+    let resume = crew.fails(1, &["up", "--resume", "t"]);
+    assert!(resume.err.contains("team.json") && resume.err.contains("down --force --team t"), "{resume:?}");
+    // A copy of the roster makes all well.
+    std::fs::write(&file, &roster).expect("written");
+    crew.ok(&["up", "--resume", "t"]);
+    assert_eq!(crew.pid_of("t", "work"), member);
+
+    kill(crew.pid_of("t", "team-lead"), "KILL");
+    until("no lead", || crew.json(&["status", "--team", "t"])["lead"]["alive"] == false);
+    std::fs::write(&file, "{\"v\":1,").expect("written");
+    crew.ok(&["down", "--force", "--team", "t"]);
+    assert!(!lives(member) && !lives(server));
+    assert_eq!(crew.processes(), [0; 0]);
+    crew.ok(&["gc", "--yes"]);
+    assert!(!tree.exists());
+    assert_eq!(repo.branches(), "");
+}
+
+#[test]
+fn gc_takes_no_tree_from_the_child_of_an_agent_outside_any_team() {
+    let repo = Repo::new();
+    let crew = &repo.crew;
+    let script =
+        "echo begun >\"$GO\"; while [ ! -e \"$GO.on\" ]; do sleep 0.05; done; echo mine >>a.txt; git commit -qam mine";
+    let server = ModelServer::new(move |_, body| {
+        let main = body["system"].to_string().contains("You are a coding agent");
+        Answer::Reply(match (main, results(body).is_empty()) {
+            (true, true) => calls(&[(
+                "t",
+                "Agent",
+                json!({ "description": "change it", "prompt": "Change it.", "isolation": "worktree" }),
+            )]),
+            (true, false) => says("well"),
+            (false, true) => calls(&[("b", "Bash", json!({ "command": script }))]),
+            (false, false) => says("done"),
+        })
+    });
+    let begin = || {
+        let mut command = crew.command(&["agent", "-p", "go", "--mode", "bypass", "--set", "fork=false"]);
+        command.env("ANTHROPIC_BASE_URL", &server.url).env("ANTHROPIC_API_KEY", "sk-of-a-test");
+        command.env("GO", crew.dir().join("go")).current_dir(repo.path());
+        let agent = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
+        crew.awaits("go");
+        agent
+    };
+    let mut agent = begin();
+    let row = &crew.json(&["worktree", "list"])[0];
+    let tree = PathBuf::from(row["path"].as_str().expect("a path"));
+    let word = row["name"].as_str().expect("a name");
+    assert_eq!((&row["state"], &row["alive"]), (&json!("unchanged"), &json!(true)), "{row}");
+    assert_eq!(crew.json(&["gc", "--yes"]), json!([]));
+    let refused = crew.fails(7, &["worktree", "rm", "--discard", word]);
+    assert!(refused.err.contains(&format!("process {}", agent.id())), "{refused:?}");
+    assert!(tree.join("a.txt").exists());
+
+    // What it goes on to do is there afterwards.
+    crew.write("go.on", "");
+    assert!(agent.wait().expect("it ends").success());
+    assert_eq!(std::fs::read_to_string(tree.join("a.txt")).expect("a file"), "one\nmine\n");
+    assert_eq!(crew.json(&["gc", "--yes"])[0]["removed"], false);
+    crew.ok(&["worktree", "rm", "--discard", word]);
+
+    // Of an agent that was killed it goes with the next look.
+    for file in ["go", "go.on"] {
+        std::fs::remove_file(crew.dir().join(file)).expect("removed");
+    }
+    let mut agent = begin();
+    agent.kill().expect("killed");
+    agent.wait().expect("it ends");
+    assert_eq!(crew.json(&["gc", "--yes"])[0]["removed"], true);
+    crew.write("go.on", "");
+    let left = std::fs::read_dir(crew.home().join("worktrees")).expect("a folder").flatten();
+    assert_eq!(left.map(|e| e.file_name()).filter(|name| name != ".locks").collect::<Vec<_>>(), [""; 0]);
 }

@@ -13,14 +13,14 @@ use crate::agent::tools::Context;
 use crate::agent::tools::team::Seat;
 use crate::model::name::Name;
 use crate::store::Home;
-use crate::worktree::{self, Ask, Record, Settled};
+use crate::worktree::{self, Ask, Held, Record, Settled};
 
 /// The team's and member's name in the branches of who works outside any team.
 const ALONE: (&str, &str) = ("agent", "main");
 
 enum From {
     Team(Seat),
-    Alone(Home, Box<Record>),
+    Alone(Home, Box<Record>, Held),
 }
 
 pub(super) struct ChildTree {
@@ -64,7 +64,11 @@ impl ChildTree {
                 let verb = Verb::WorktreeRemove { agent: self.word.clone(), discard: false };
                 seat.perform(verb).await.is_ok_and(|answer| answer["removed"] != Value::Bool(false))
             }
-            From::Alone(home, record) => matches!(worktree::settle(home, record).await, Ok(Settled::Removed)),
+            From::Alone(home, record, _held) => {
+                let removed = matches!(worktree::settle(home, record).await, Ok(Settled::Removed));
+                worktree::tidy(home, record);
+                removed
+            }
         };
         (!removed).then(|| (self.path.display().to_string(), self.branch))
     }
@@ -103,13 +107,14 @@ impl Seed {
         let name = |text: &str| Name::parse(text).map_err(|e| e.to_string());
         let (team, member) = (name(ALONE.0)?, name(ALONE.1)?);
         let id8 = self.nest.id8();
+        let held = worktree::hold(&home, &team, &id8, &member, Some(&word)).map_err(words)?;
         let ask = Ask { home: &home, team: &team, id8: &id8, member: &member, agent: Some(&word), from, life: None };
         let mut made = worktree::make(&ask).await.map_err(words)?;
         made.ready(&home).map_err(words)?;
         let tree = &made.record.tree;
         let (path, cwd, branch) = (tree.path.clone().into(), tree.cwd.clone().into(), tree.branch.clone());
         let git = worktree::commits(tree).map_err(words)?;
-        Ok(ChildTree { path, cwd, branch, git, word, from: From::Alone(home, Box::new(made.record)) })
+        Ok(ChildTree { path, cwd, branch, git, word, from: From::Alone(home, Box::new(made.record), held) })
     }
 
     /// The tree of a child that goes on in it.
@@ -122,7 +127,8 @@ impl Seed {
                 let home = Home::from_env().ok()?;
                 let (team, member) = (Name::parse(ALONE.0).ok()?, Name::parse(ALONE.1).ok()?);
                 let record = Record::read(&home, &team, &self.nest.id8(), &member, Some(&word)).ok()??;
-                From::Alone(home, Box::new(record))
+                let held = worktree::hold(&home, &team, &self.nest.id8(), &member, Some(&word)).ok()?;
+                From::Alone(home, Box::new(record), held)
             }
         };
         Some(ChildTree { path: cwd.clone(), cwd, branch, git: kept.git.clone(), word, from })

@@ -6,7 +6,7 @@ use super::super::output;
 use super::{is_in_use, may_change, tree, wait};
 use crate::act::ActError;
 use crate::store::Home;
-use crate::worktree::{Record, Settled, discard, is_merged, look, settle};
+use crate::worktree::{Record, Settled, discard, holder, is_merged, lives, look, settle, tidy};
 
 /// Remove a work tree and its branch
 ///
@@ -28,6 +28,10 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     let home = Home::from_env()?;
     let record = tree(globals, &home, &args.tree)?;
     may_change(&home, &record)?;
+    if let Some(pid) = holder(&home, &record)? {
+        let what = format!("a child of the agent with process {pid} is at work in {}", record.tree.path);
+        return Err(CommandError::new(ErrorKind::Conflict, what).hint("wait for its end, or end that agent"));
+    }
     if is_in_use(&home, &record)? {
         let member = &record.member;
         return Err(CommandError::new(ErrorKind::Conflict, format!("`{member}` is at work in {}", record.tree.path))
@@ -38,6 +42,9 @@ pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
             .because(why)
             .hint(format!("`crewmux worktree diff {}` shows it, `crewmux worktree merge` takes it over", args.tree))
             .hint("`--discard` removes it with all that is in it"));
+    }
+    if !lives(&home, &record) {
+        tidy(&home, &record);
     }
     if globals.json {
         return output::json(&serde_json::json!({
