@@ -68,7 +68,8 @@ pub fn outlook(desk: &mut Desk) -> Result<TeamOutlook, ActError> {
         counts,
     };
     if counts.total() == 0 {
-        let programs = || teammates.iter().filter(|m| engine(m) != EngineKind::Worker);
+        let ends = |m: &&Member| !matches!(engine(m), EngineKind::Worker | EngineKind::Mcp);
+        let programs = || teammates.iter().filter(ends);
         out.done = coming.is_empty() && programs().all(|m| !m.is_active);
         out.failed_members = programs().filter(|m| !m.is_active).filter_map(ended_badly).collect();
         out.all_completed = out.done && out.failed_members.is_empty();

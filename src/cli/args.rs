@@ -101,6 +101,7 @@ verbs! {
     Wait(wait),
     Down(down),
     Spawn(spawn),
+    Join(join),
     Shutdown(shutdown),
     Stop(stop),
     Restart(restart),

@@ -106,6 +106,8 @@ fn is_idle(desk: &mut Desk) -> Result<bool, CommandError> {
     let board = &desk.board.view()?.board;
     let rests = |view: &MemberView| match view.state.as_str() {
         "exited" | "failed" => team.member(&view.name).is_none_or(|m| !m.is_active),
+        // What comes and goes by itself is waited for by nobody.
+        "away" => true,
         "idle" | "waiting" => team.member(&view.name).is_some_and(|m| !has_work(m, view, board)),
         _ => false,
     };
@@ -124,7 +126,11 @@ fn has_work(member: &Member, view: &MemberView, board: &Board) -> bool {
         capabilities: &spec.capabilities,
         claim_limit: 1,
     };
-    let pushed = spec.engine != EngineKind::Command || spec.deliver != Deliver::Mailbox;
+    let pushed = match spec.engine {
+        EngineKind::Command => spec.deliver != Deliver::Mailbox,
+        EngineKind::Worker | EngineKind::Acp => true,
+        EngineKind::Mcp => false,
+    };
     (pushed && view.unread > 0) || (works && runs(board, &caller))
 }
 

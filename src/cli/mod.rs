@@ -6,6 +6,7 @@ pub mod docs;
 pub mod error;
 pub mod follow;
 pub mod interrupt;
+mod join;
 pub mod log;
 mod log_lines;
 mod met;

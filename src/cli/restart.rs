@@ -21,5 +21,10 @@ pub struct Args {
 pub fn run(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     let mut client = team::open(globals)?;
     let answer = team::perform(&mut client, Verb::Restart { name: args.name.clone() })?;
-    if globals.json { output::json(&answer.value) } else { output::line(format!("{} is up again", args.name)) }
+    if globals.json {
+        return output::json(&answer.value);
+    }
+    // Whose program somebody else starts has nothing yet that could be up.
+    let what = if answer.value["pid"].is_null() { "has its place again" } else { "is up again" };
+    output::line(format!("{} {what}", args.name))
 }

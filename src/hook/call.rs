@@ -138,7 +138,7 @@ fn env(home: &Home, team: &Team, kind: HookKind, about: About<'_>) -> Vec<(OsStr
         About::Member(member) => {
             set("CREWMUX_MEMBER", member.name.as_str().into());
             set("CREWMUX_AGENT_ID", member.agent_id.to_string().into());
-            set("CREWMUX_ROLE", "teammate".into());
+            set("CREWMUX_ROLE", if team.is_led_by(&member.name) { "lead" } else { "teammate" }.into());
             set("CREWMUX_COLOR", member.color.as_str().into());
             // A mark too: what has it is ended with that life, and the lead's hooks outlive it.
             if let Some(life) = member.life.as_ref().filter(|_| !kind.is_the_leads()) {

@@ -116,7 +116,7 @@ pub fn resume_held(home: &Home, name: &Name, interrupted: &AtomicBool, _hold: &H
         wait_for(&folders(&desk.dir, team.teammates()), LEAD_LIMIT.saturating_add(limit(&team)), interrupted, || {
             let team = crate::store::roster::read_team(&desk.dir)?;
             let led = team.lead_life != before && desk.lead_alive()?;
-            let starting = team.teammates().any(|m| m.is_active && !lives(&desk.dir, m));
+            let starting = team.teammates().any(|m| m.is_active && !m.is_guest() && !lives(&desk.dir, m));
             // A member that keeps failing waits longer and longer between two starts; nobody waits for that.
             let enough = begun.elapsed() > limit(&team);
             Ok((led && (!starting || enough)).then_some(team))

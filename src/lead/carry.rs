@@ -65,6 +65,8 @@ impl Process {
                 Effect::Mail { to, id, body } => self.mail(to, id, body),
                 Effect::WritePlan { id, text } => self.write_plan(id, &text),
                 Effect::Launch(starts) => self.launch(starts),
+                Effect::Expect { name } => self.expect(&name),
+                Effect::Watch { name, life } => self.ending(&name, life).watch(),
                 Effect::MakeTree { name, life } => self.make_tree(&name, life),
                 Effect::SettleTree { name } => self.settle_tree(&name),
                 Effect::EndLife { name, life, grace } => ends.push((self.ending(&name, life), grace)),
@@ -254,6 +256,14 @@ impl Process {
         self.member_dir(&start.name)?;
         self.watch_member(&start.name);
         teammate_pane(&self.home, &self.desk.name, &member, start).map_err(|e| e.to_string())
+    }
+
+    /// Makes ready for a program that somebody else starts.
+    fn expect(&mut self, name: &Name) {
+        if let Err(error) = self.member_dir(name) {
+            self.trouble("make a member's folder", &error);
+        }
+        self.watch_member(name);
     }
 
     /// The member's folder, made where it is not there yet.

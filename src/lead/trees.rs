@@ -31,6 +31,8 @@ struct Job {
     member: Member,
     life: Life,
     lead_life: Life,
+    /// It is the agent that leads.
+    leads: bool,
     scratch: PathBuf,
     /// The launcher's environment.
     env: PathBuf,
@@ -81,6 +83,7 @@ impl Process {
         let member = team.members.iter().chain(&team.reserved).find(|m| m.name == *name);
         let member = member.ok_or_else(|| "it is not in the roster".to_owned())?.clone();
         let (limit, id8, lead_life) = (team.settings.limits.worktree.0, team.id8(), team.lead_life);
+        let leads = team.is_led_by(name);
         let dir = self.member_dir(name)?;
         Ok(Job {
             home: Home::at(self.home.clone()),
@@ -89,6 +92,7 @@ impl Process {
             member,
             life,
             lead_life,
+            leads,
             scratch: self.desk.scratch(),
             env: dir.env(),
             log: dir.setup_log(),
@@ -154,6 +158,7 @@ impl Job {
             color: &self.member.color,
             life: self.life,
             lead_life: self.lead_life,
+            leads: self.leads,
             planning: self.member.plan_mode_required && self.member.plan_id.is_none(),
             plan_id: self.member.plan_id,
             tree: Some(tree),

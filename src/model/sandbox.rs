@@ -23,7 +23,8 @@ impl Mode {
     #[must_use]
     pub fn of_engine(engine: EngineKind) -> Self {
         match engine {
-            EngineKind::Command => Self::Off,
+            // Who was started by somebody else cannot be confined any more.
+            EngineKind::Command | EngineKind::Mcp => Self::Off,
             EngineKind::Worker | EngineKind::Acp => Self::WorkspaceWrite,
         }
     }

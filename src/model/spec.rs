@@ -21,6 +21,8 @@ pub enum EngineKind {
     Worker,
     /// An agent that speaks the Agent Client Protocol on its standard streams.
     Acp,
+    /// A program that somebody else started, and that calls on the team as an MCP client.
+    Mcp,
 }
 
 impl EngineKind {
@@ -30,6 +32,7 @@ impl EngineKind {
             Self::Command => "command",
             Self::Worker => "worker",
             Self::Acp => "acp",
+            Self::Mcp => "mcp",
         }
     }
 }

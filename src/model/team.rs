@@ -7,7 +7,7 @@ use super::agent::Rules;
 use super::hook::HooksSpec;
 use super::id::{Life, SpawnId};
 use super::name::{AgentId, LEAD, Name};
-use super::spec::{LayoutSpec, LeadSpec, LimitsSpec, MemberSpec};
+use super::spec::{EngineKind, LayoutSpec, LeadSpec, LimitsSpec, MemberSpec};
 use super::time::Timestamp;
 use super::tree::Tree;
 
@@ -114,6 +114,12 @@ pub struct Member {
 }
 
 impl Member {
+    /// Whether its program is started by somebody else, and comes and goes.
+    #[must_use]
+    pub fn is_guest(&self) -> bool {
+        self.spec.as_ref().is_some_and(|spec| spec.engine == EngineKind::Mcp)
+    }
+
     /// Whether it may only plan: it must, and no plan of it was approved yet.
     #[must_use]
     pub fn plans(&self) -> bool {

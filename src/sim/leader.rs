@@ -253,6 +253,7 @@ impl World {
                     self.ways.push(Way::Pane(start, number));
                 }
             }
+            Effect::Watch { name, life } => leader.pending.push_front(Doing::Watch(name, life)),
             Effect::MakeTree { name, life } => self.ways.push(Way::Tree(name, life, number)),
             Effect::SettleTree { name } => self.ways.push(Way::Settle(name, number)),
             Effect::EndLife { name, life, .. } => {
@@ -269,7 +270,7 @@ impl World {
                     self.board_is(changed, None);
                 }
             }
-            Effect::Log(_) | Effect::WritePlan { .. } | Effect::ClosePane { .. } => {}
+            Effect::Log(_) | Effect::WritePlan { .. } | Effect::ClosePane { .. } | Effect::Expect { .. } => {}
         }
     }
 

@@ -161,7 +161,8 @@ fn fields(section: &Section<'_, '_>, name: Option<Name>, places: &Places) -> (Op
     let preset = agent::preset_of(section);
     match engine {
         EngineKind::Worker if engine_known && name.is_some() => check_worker(section, plan_mode_required),
-        EngineKind::Worker => {}
+        // Nothing in a spec starts a guest: `crewmux join` makes its place.
+        EngineKind::Worker | EngineKind::Mcp => {}
         EngineKind::Acp => {
             agent::check_acp(section);
             command = agent::command(section, preset.as_ref(), name.as_ref(), places, &search);

@@ -39,6 +39,10 @@ impl Process {
             self.stopping = true;
             return self.stop_agent(grace, self.closing_time());
         }
+        if let Engine::Mcp(client) = &self.engine {
+            self.stopping = true;
+            return client.stop();
+        }
         let mark = self.context.mark();
         let me = std::process::id();
         let told = self.told.clone();

@@ -46,6 +46,8 @@ pub(super) struct Context {
     pub agent_id: AgentId,
     pub color: String,
     pub lead_life: Life,
+    /// Its agent leads the team.
+    pub leads: bool,
     /// This life plans: `plan_mode_required` and nothing approved yet.
     pub planning: bool,
     pub plan_id: Option<RequestId>,
@@ -88,6 +90,7 @@ impl Context {
             agent_id: entry.agent_id.clone(),
             color: entry.color.clone(),
             lead_life: team.lead_life,
+            leads: team.is_led_by(&place.member),
             planning: entry.plan_mode_required && entry.plan_id.is_none(),
             plan_id: entry.plan_id,
             tree: entry.worktree.clone(),

@@ -43,6 +43,8 @@ pub struct Identity<'a> {
     pub color: &'a str,
     pub life: Life,
     pub lead_life: Life,
+    /// It is the agent that leads.
+    pub leads: bool,
     pub planning: bool,
     pub plan_id: Option<RequestId>,
     pub tree: Option<&'a Tree>,
@@ -61,6 +63,7 @@ pub(super) fn of_program(context: &Context, task: Option<(TaskId, u64)>) -> std:
         color: &context.color,
         life: context.place.life,
         lead_life: context.lead_life,
+        leads: context.leads,
         planning: context.planning,
         plan_id: context.plan_id,
         tree: context.tree.as_ref(),
@@ -116,7 +119,7 @@ pub fn whole(
     set("CREWMUX_TEAM", who.team);
     set("CREWMUX_MEMBER", who.member);
     set("CREWMUX_AGENT_ID", who.agent_id);
-    set("CREWMUX_ROLE", &"teammate");
+    set("CREWMUX_ROLE", &if who.leads { "lead" } else { "teammate" });
     set("CREWMUX_COLOR", &who.color);
     set("CREWMUX_LIFE", &who.life);
     set("CREWMUX_LEAD_LIFE", &who.lead_life);

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::context::{Context, Place, StartError};
 use super::engine::command::Command;
+use super::engine::mcp::Mcp;
 use super::engine::worker::Worker;
 use super::engine::{Engine, EngineEvent};
 use super::env;
@@ -112,7 +113,7 @@ impl Process {
             context.dir.fresh_tmp()?;
         }
         let mut watch = Watch::start([context.dir.mail_dir()]);
-        if context.spec.engine != EngineKind::Command {
+        if matches!(context.spec.engine, EngineKind::Worker | EngineKind::Acp) {
             watch.add(&context.desk.dir.tasks());
         }
         let (told, events) = mpsc::unbounded_channel();
@@ -161,7 +162,9 @@ impl Process {
             self.note_in_log(&error.to_string());
             self.step(Event::EngineEnded(Ended { code: Some(127), signal: None }));
         }
-        let mut keyboard = (self.context.spec.engine != EngineKind::Command).then(keyboard);
+        let engine = self.context.spec.engine;
+        let guest = engine == EngineKind::Mcp;
+        let mut keyboard = matches!(engine, EngineKind::Worker | EngineKind::Acp).then(keyboard);
         self.look();
         let mut started = Some(Instant::now() + STARTED);
         loop {
@@ -174,8 +177,13 @@ impl Process {
             tokio::select! {
                 biased;
                 _ = signals.terminate.recv() => self.step(Event::Terminated),
-                _ = signals.hang_up.recv() => self.step(Event::HungUp),
-                _ = signals.interrupt.recv() => self.interrupt("interrupted from the keyboard"),
+                // A guest has no pane: whoever started it ends it by any of these.
+                _ = signals.hang_up.recv() => self.step(if guest { Event::Terminated } else { Event::HungUp }),
+                _ = signals.interrupt.recv() => if guest {
+                    self.step(Event::Terminated);
+                } else {
+                    self.interrupt("interrupted from the keyboard");
+                },
                 _ = self.watch.changed() => self.look(),
                 Some(event) = self.events.recv() => self.engine_event(event),
                 Some(line) = next_line(keyboard.as_mut()) => self.typed(&line),
@@ -221,6 +229,7 @@ impl Process {
                 self.engine = Engine::Command(command);
             }
             EngineKind::Acp => self.start_agent()?,
+            EngineKind::Mcp => self.engine = Engine::Mcp(Mcp::start(&self.context, self.told.clone())?),
             EngineKind::Worker => {
                 let screen = Screen::start()?;
                 let name = &self.context.place.member;

@@ -23,7 +23,8 @@ impl Process {
             Engine::Command(command) => self.inbox.hand_over(&self.context, command),
             Engine::Worker(_) => self.worker_mail(),
             Engine::Acp(_) => self.prompt_agent(),
-            Engine::None => Ok(()),
+            // It reads its mailbox by itself.
+            Engine::Mcp(_) | Engine::None => Ok(()),
         };
         if let Err(error) = handed {
             tracing::warn!("cannot hand mail over: {error}");

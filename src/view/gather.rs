@@ -128,6 +128,8 @@ fn state(dir: &MemberDir, member: &Member, seen: &Seen<'_>, now: Timestamp) -> S
         }
         .as_str(),
         (Alive::No, _) if !seen.joined => State::Starting.as_str(),
+        // Its program comes and goes; its place and its mail stay.
+        (Alive::No, _) if member.is_guest() && member.is_active => "away",
         // Between planning and execution: who waits for its end waits for the execution's.
         (Alive::No, Some(exit)) if member.is_active && exit.reason == reason::PLAN_APPROVED => State::Starting.as_str(),
         (Alive::No, Some(exit)) if ended_well(exit) => State::Exited.as_str(),

@@ -136,6 +136,7 @@ pub fn mark(state: &str) -> (&'static str, Ink) {
         "idle" => ("○", Ink::Cyan),
         "waiting" => ("◔", Ink::Yellow),
         "stopping" => ("◍", Ink::Yellow),
+        "away" => ("◌", Ink::Dim),
         "exited" => ("·", Ink::Dim),
         "failed" => ("✗", Ink::Red),
         _ => ("?", Ink::Red),

@@ -24,6 +24,9 @@ impl Lead {
             let joined = member.exit.is_none();
             let phase = if !member.is_active {
                 Phase::Out
+            } else if member.is_guest() && member.pid.is_none() {
+                // Nobody has come for this life, or the word of it is still to be heard.
+                Phase::Away
             } else if !lives {
                 Phase::Ending
             } else if joined {
@@ -37,7 +40,7 @@ impl Lead {
             seat.placed = lives;
             seat.found_dead = phase == Phase::Ending;
             // Also one that still lives: its terminal is gone, and it is about to notice.
-            seat.lost_terminal = self.tmux_lost && phase != Phase::Out;
+            seat.lost_terminal = self.tmux_lost && !matches!(phase, Phase::Out | Phase::Away);
             if matches!(phase, Phase::Starting { .. }) {
                 let batch = self.batch_of_its_own(&member.name);
                 self.batches.entry(batch).or_default().names.insert(member.name.clone());
@@ -62,6 +65,7 @@ impl Lead {
                 }
                 // The lead before may have died between writing a member in and telling it so.
                 Phase::Up => self.welcome(&member.name, &mut out),
+                Phase::Away => out.push(Effect::Expect { name: member.name.clone() }),
                 _ => {}
             }
         }

@@ -49,7 +49,7 @@ impl Lead {
     ) {
         let Some(seat) = self.seats.get_mut(name) else { return };
         // One that was looked for while it is being made is ended again as soon as it is there.
-        if seat.life != life || seat.making || matches!(seat.phase, Phase::Out | Phase::Waiting { .. }) {
+        if seat.life != life || seat.making || matches!(seat.phase, Phase::Out | Phase::Away | Phase::Waiting { .. }) {
             return;
         }
         if self.ledger.open_for(name, RequestKind::Shutdown).is_some_and(|r| r.life == Some(life)) {
@@ -110,6 +110,7 @@ impl Lead {
         let closing = self.maker_gone;
         let Some(member) = self.team.member(name) else { return Next::Out(None) };
         let (approved, restart) = (member.plan_id.is_some(), member.spec.as_ref().map(|s| s.restart));
+        let guest = member.is_guest();
         let Some(seat) = self.seats.get_mut(name) else { return Next::Out(None) };
         match why {
             _ if closing => return Next::Out(None),
@@ -117,6 +118,10 @@ impl Lead {
             Some(Why::Shutdown | Why::Stop | Why::Rollback) => return Next::Out(None),
             Some(Why::Execute) => return Next::Execute,
             Some(Why::Stuck) | None => {}
+        }
+        if guest && exit.reason != reason::SHUTDOWN {
+            // Its program has gone for now; whoever started it may start it again.
+            return Next::Again;
         }
         if seat.planning && approved {
             return Next::Execute;
@@ -178,13 +183,13 @@ impl Lead {
         }
     }
 
-    pub(super) fn stop(&mut self, asker: MessageId, name: &Name, _now: Timestamp, out: &mut Vec<Effect>) {
+    pub(super) fn stop(&mut self, asker: MessageId, name: &Name, now: Timestamp, out: &mut Vec<Effect>) {
         let Some(seat) = self.seats.get_mut(name) else { return self.nobody(asker, name, out) };
         match seat.phase {
             Phase::Out => self.reply(asker, 0, None, json!({"stopped": [], "already_ended": [name]}), out),
-            Phase::Waiting { .. } => {
+            Phase::Waiting { .. } | Phase::Away => {
                 seat.on_out.push(asker);
-                self.out_while_waiting(name, Why::Stop, out);
+                self.out_while_waiting(name, Why::Stop, now, out);
             }
             _ => {
                 seat.on_out.push(asker);
@@ -194,8 +199,15 @@ impl Lead {
     }
 
     /// A member between two lives ends without another one.
-    pub(super) fn out_while_waiting(&mut self, name: &Name, why: Why, out: &mut Vec<Effect>) {
-        let Some(exit) = self.team.member(name).and_then(|m| m.exit.clone()) else { return };
+    pub(super) fn out_while_waiting(&mut self, name: &Name, why: Why, now: Timestamp, out: &mut Vec<Effect>) {
+        let away = self.seats.get(name).filter(|seat| seat.phase == Phase::Away).map(|seat| seat.life);
+        let Some(member) = self.team.member_mut(name) else { return };
+        if let Some(life) = away {
+            // Nobody had come for this life: what it ends by is this word.
+            let why = if why == Why::Shutdown { reason::SHUTDOWN } else { reason::STOPPED };
+            member.exit = Some(exit_of(life, why, now));
+        }
+        let Some(exit) = member.exit.clone() else { return };
         self.out(name, Some(why), &exit, None, out);
     }
 
@@ -230,6 +242,8 @@ impl Lead {
                 self.launch_again(name, now, out);
             }
             Phase::Waiting { .. } => self.launch_again(name, now, out),
+            // There is nothing to start, and a place for whoever comes.
+            Phase::Away => self.answer_expected(name, out),
             Phase::Preparing | Phase::Starting { .. } | Phase::Ready => {}
             Phase::Up | Phase::Ending => self.end(name, Why::Restart, STOP_GRACE, out),
         }

@@ -90,6 +90,9 @@ impl Lead {
 
     /// The next life of a member that is in the roster already.
     pub(super) fn launch_again(&mut self, name: &Name, now: Timestamp, out: &mut Vec<Effect>) {
+        if self.team.member(name).is_some_and(Member::is_guest) {
+            return self.expect(name, out);
+        }
         // The execution of an approved plan is what was wanted, not one more try.
         let executes = self.seats.get(name).is_some_and(|s| s.planning)
             && self.team.member(name).is_some_and(|m| m.plan_id.is_some());
@@ -155,6 +158,13 @@ impl Lead {
         let team = self.team.name.clone();
         let mut member = Member::reserve(spec, &team, spawn_id, now);
         member.confine(self.confines);
+        if member.is_guest() {
+            // Nothing is to be started: it is a member from now on, and its program comes when it comes.
+            self.team.members.push(member);
+            out.push(Effect::Log(EventRecord::of("member_joined", &name)));
+            self.expect(&name, out);
+            return self.reply(asker, 0, None, self.team.member(&name).map_or(Value::Null, spawned), out);
+        }
         self.team.reserved.push(member);
         self.batches.insert(spawn_id, Batch { askers: vec![asker], ..Batch::default() });
         out.push(Effect::Log(EventRecord::of("member_reserved", &name).with("spawn_id", spawn_id)));
@@ -178,7 +188,7 @@ impl Lead {
             seat.making = false;
             seat.phase
         });
-        if matches!(phase, None | Some(Phase::Ending | Phase::Waiting { .. } | Phase::Out)) {
+        if matches!(phase, None | Some(Phase::Ending | Phase::Waiting { .. } | Phase::Away | Phase::Out)) {
             match phase {
                 Some(_) => self.end_late(name, out),
                 None => out.push(Effect::EndLife { name: name.clone(), life, grace: STOP_GRACE }),
@@ -248,6 +258,7 @@ impl Lead {
             Phase::Up => return self.welcome(name, out),
             // Nobody waits for it, and whoever ended it may have looked before its pane came up.
             Phase::Ending | Phase::Waiting { .. } | Phase::Out => return self.end_late(name, out),
+            Phase::Away => return self.came(name, pid, start_time, out),
             Phase::Ready | Phase::Preparing => return,
         }
         if let Some(entry) = self.entry_mut(name) {
@@ -410,6 +421,6 @@ impl Seat {
     }
 }
 
-fn spawned(member: &Member) -> Value {
+pub(super) fn spawned(member: &Member) -> Value {
     json!({"agent_id": member.agent_id, "pane_id": member.pane_id, "pid": member.pid, "life": member.life})
 }

@@ -5,6 +5,7 @@
 
 mod begin;
 pub mod ending;
+mod guest;
 mod hooks;
 mod join;
 mod leader;

@@ -30,7 +30,8 @@ impl Lead {
     /// Whether this life's requests count: not any more once its end was taken in, although its seat keeps its id. What
     /// it wrote may be read only then, and nobody would ever withdraw it.
     pub(super) fn may_ask(&self, name: &Name, life: Life) -> bool {
-        let lives = |seat: &Seat| seat.life == life && !matches!(seat.phase, Phase::Out | Phase::Waiting { .. });
+        let lives =
+            |seat: &Seat| seat.life == life && !matches!(seat.phase, Phase::Out | Phase::Away | Phase::Waiting { .. });
         self.seats.get(name).is_some_and(lives) || planted(Fault::DeadLifeAsks)
     }
 

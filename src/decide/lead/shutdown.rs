@@ -43,7 +43,7 @@ impl Lead {
         self.open_group(asker, &names);
         for name in names {
             if force {
-                self.force(&name, grace, out);
+                self.force(&name, grace, now, out);
             } else {
                 self.ask(&name, &message.from, asker, reason.clone(), grace, now, out);
             }
@@ -71,9 +71,9 @@ impl Lead {
         self.groups.push(Group::of(asker, pending));
     }
 
-    fn force(&mut self, name: &Name, grace: Duration, out: &mut Vec<Effect>) {
+    fn force(&mut self, name: &Name, grace: Duration, now: Timestamp, out: &mut Vec<Effect>) {
         match self.seats.get(name).map(|s| s.phase) {
-            Some(Phase::Waiting { .. }) => self.out_while_waiting(name, Why::Stop, out),
+            Some(Phase::Waiting { .. } | Phase::Away) => self.out_while_waiting(name, Why::Stop, now, out),
             Some(Phase::Out) | None => {}
             Some(_) => {
                 self.end(name, Why::Stop, grace.min(Duration::from_secs(5)), out);
@@ -96,7 +96,7 @@ impl Lead {
         let (life, deadline) = (seat.life, now.plus(grace));
         match seat.phase {
             Phase::Out => return,
-            Phase::Waiting { .. } => return self.out_while_waiting(name, Why::Shutdown, out),
+            Phase::Waiting { .. } | Phase::Away => return self.out_while_waiting(name, Why::Shutdown, now, out),
             Phase::Preparing | Phase::Starting { .. } | Phase::Ready => {
                 return self.end(name, Why::Shutdown, grace, out);
             }

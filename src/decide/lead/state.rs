@@ -68,6 +68,15 @@ pub enum Effect {
         text: String,
     },
     Launch(Vec<Start>),
+    /// The member's folder must be there: its program may come at any time.
+    Expect {
+        name: Name,
+    },
+    /// Report `LifeEnded` when this life's process is gone, which no pane tells of.
+    Watch {
+        name: Name,
+        life: Life,
+    },
     /// Make the member's work tree, or find it again, then report `TreeReady` or `TreeFailed`.
     MakeTree {
         name: Name,
@@ -161,6 +170,8 @@ pub enum Phase {
     Ending,
     /// Its next start is due then.
     Waiting { until: Timestamp },
+    /// A member whose program somebody else starts: nobody has come for this life yet.
+    Away,
     /// Ended for good.
     Out,
 }
@@ -339,7 +350,7 @@ impl Lead {
     /// Whether any life is starting, up or ending.
     #[must_use]
     pub fn anyone_alive(&self) -> bool {
-        self.seats.values().any(|s| !matches!(s.phase, Phase::Out | Phase::Waiting { .. }))
+        self.seats.values().any(|s| !matches!(s.phase, Phase::Out | Phase::Away | Phase::Waiting { .. }))
     }
 
     fn mail(&mut self, message: &Message, now: Timestamp, out: &mut Vec<Effect>) {
@@ -425,7 +436,7 @@ impl Lead {
     /// was to follow and now none is to.
     pub(super) fn end(&mut self, name: &Name, why: Why, grace: Duration, out: &mut Vec<Effect>) {
         let Some(seat) = self.seats.get_mut(name) else { return };
-        if matches!(seat.phase, Phase::Out | Phase::Waiting { .. }) {
+        if matches!(seat.phase, Phase::Out | Phase::Away | Phase::Waiting { .. }) {
             return;
         }
         seat.say_why(why);

@@ -3,6 +3,7 @@
 
 pub mod acp;
 pub mod command;
+pub mod mcp;
 pub mod worker;
 
 use super::hooks::Hooked;
@@ -19,6 +20,7 @@ pub enum Engine {
     Command(command::Command),
     Worker(worker::Worker),
     Acp(Box<super::turn::Agent>),
+    Mcp(mcp::Mcp),
 }
 
 /// What an engine tells its teammate.

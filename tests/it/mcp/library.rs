@@ -8,29 +8,29 @@ use serde_json::json;
 
 use crate::support::{Crew, until};
 
-type Client = RunningService<RoleClient, ()>;
+pub type Client = RunningService<RoleClient, ()>;
 
-async fn connect(crew: &Crew, args: &[&str]) -> Client {
+pub async fn connect(crew: &Crew, args: &[&str]) -> Client {
     let command = tokio::process::Command::from(crew.command(args));
     let process = TokioChildProcess::new(command).expect("the server starts");
     ().serve(process).await.expect("it says hello")
 }
 
 /// What a tool answers, and whether it refused.
-async fn call(client: &Client, tool: &str, arguments: Value) -> (String, bool) {
+pub async fn call(client: &Client, tool: &str, arguments: Value) -> (String, bool) {
     let mut params = CallToolRequestParams::new(tool.to_owned());
     params.arguments = arguments.as_object().cloned();
     let result = client.call_tool(params).await.expect("an answer");
     (result.content[0].as_text().expect("text").text.clone(), result.is_error == Some(true))
 }
 
-async fn json(client: &Client, tool: &str, arguments: Value) -> Value {
+pub async fn json(client: &Client, tool: &str, arguments: Value) -> Value {
     let (text, refused) = call(client, tool, arguments).await;
     assert!(!refused, "{tool}: {text}");
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{tool}: {e}\n{text}"))
 }
 
-fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(future)
 }
 

@@ -2,6 +2,7 @@
 
 mod ends;
 mod found;
+mod guests;
 mod join;
 mod permissions;
 mod plans;
